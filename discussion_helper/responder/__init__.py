@@ -1,0 +1,3 @@
+"""Responders, a conversation to a reply: one port, adapters as leaves."""
+
+__all__: list[str] = []

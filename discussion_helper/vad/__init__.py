@@ -1,0 +1,3 @@
+"""Voice activity detectors: one port, adapters as leaves."""
+
+__all__: list[str] = []
