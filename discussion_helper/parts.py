@@ -1,0 +1,151 @@
+"""The ports of a discussion: who listens, who answers, who speaks.
+
+Beside its methods any part may have
+
+* `async warmup()`: load what the first turn would have to load (bounded by the loop, beside listening);
+* `attach(reporter)`: called once before anything else; gives the session's clock and a way to report fine events.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from discussion_helper.types import Message, SpokenSentence, Utterance
+
+__all__ = [
+    "Attachable",
+    "Audible",
+    "Listener",
+    "LooksAhead",
+    "Mutable",
+    "Reporter",
+    "Responder",
+    "Thread",
+    "Voice",
+    "WarmsUp",
+]
+
+
+@runtime_checkable
+class Listener(Protocol):
+    """Hears the user."""
+
+    def utterances(self) -> AsyncIterator[Utterance]:
+        """Finished user turns in order; asked for the next one only when the floor is free again.
+
+        An utterance without text says that something was heard that held no words.
+        """
+        ...
+
+    async def speech_started(self) -> None:
+        """Return when the user begins, or is, speaking. One that cannot tell never returns (half duplex)."""
+        ...
+
+    async def aclose(self) -> None:
+        """Release the microphone; idempotent."""
+        ...
+
+
+@runtime_checkable
+class Responder(Protocol):
+    """Answers."""
+
+    def reply(self, messages: Sequence[Message]) -> AsyncIterator[str]:
+        """One speakable sentence or clause per item. Closing the iterator cancels the request."""
+        ...
+
+    async def aclose(self) -> None:
+        """Release the model or connection; idempotent."""
+        ...
+
+
+@runtime_checkable
+class Voice(Protocol):
+    """Speaks."""
+
+    async def speak(self, sentence: str) -> SpokenSentence:
+        """Say one sentence; returns when its last sample has left the device, or at once when stopped."""
+        ...
+
+    async def stop(self) -> None:
+        """Silence now: what is queued is discarded, never drained. A pending `speak` returns with `cut=True`.
+
+        Idempotent, safe when idle.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Release the loudspeaker; idempotent."""
+        ...
+
+
+@runtime_checkable
+class WarmsUp(Protocol):
+    """A part that has something to load."""
+
+    async def warmup(self) -> None:
+        """Load it."""
+        ...
+
+
+@runtime_checkable
+class LooksAhead(Protocol):
+    """A voice that can get the next sentence ready while one plays."""
+
+    async def prepare(self, sentence: str) -> None:
+        """The next call of `speak` will be for `sentence`; returns when it is ready. `stop` discards it.
+
+        Cancelling it cancels the work. It never makes a sound by itself before `speak` is called for it,
+        unless the sentence before it has been handed over whole.
+        """
+        ...
+
+
+@runtime_checkable
+class Audible(Protocol):
+    """A voice that knows when it is heard."""
+
+    async def audible(self) -> None:
+        """Return when the first sample of what is being spoken has left the device."""
+        ...
+
+
+@runtime_checkable
+class Mutable(Protocol):
+    """A listener that can be told not to listen."""
+
+    async def mute(self, on: bool) -> None:
+        """Close the device, or open it again."""
+        ...
+
+
+class Reporter(Protocol):
+    """What a part gets from its session."""
+
+    def now(self) -> float:
+        """Seconds since the session started."""
+        ...
+
+    def of(self, monotonic_s: float) -> float:
+        """A time of the event loop's clock on the session's clock."""
+        ...
+
+    def report(self, kind: str, /, **data: Any) -> None:
+        """Publish one fine event; from the event loop's thread alone."""
+        ...
+
+
+@runtime_checkable
+class Attachable(Protocol):
+    """A part that wants its session's clock, or has something to report."""
+
+    def attach(self, reporter: Reporter) -> None:
+        """Called once, before the part is used."""
+        ...
+
+
+class Thread(Protocol):
+    """Where a session's turns are stored, in order."""
+
+    async def append(self, utterance: Utterance) -> None:
+        """Store one turn durably: the user's before it is answered, the agent's when it is over."""
+        ...

@@ -1,0 +1,213 @@
+"""Values that every layer shares: who spoke, what was heard, how long each stage took, and the policy.
+
+Times are float seconds on the session's clock, which starts at `start()`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from enum import Enum
+from typing import Any, Literal, TypedDict, get_args
+
+from discussion_helper.errors import SettingError
+
+__all__ = [
+    "Conversation",
+    "Floor",
+    "Message",
+    "Policy",
+    "Speaker",
+    "SpokenSentence",
+    "SpokenUtterance",
+    "TurnTiming",
+    "Utterance",
+    "speaker_of",
+]
+
+Speaker = Literal["user", "agent"]
+
+
+class Message(TypedDict):
+    """One turn as language models take it."""
+
+    role: Literal["user", "assistant"]
+    content: str
+
+
+class Floor(Enum):
+    """Who has the floor."""
+
+    IDLE = "idle"
+    LISTENING = "listening"
+    THINKING = "thinking"
+    SPEAKING = "speaking"
+
+
+def speaker_of(value: object) -> Speaker:
+    """Check a speaker that came from outside. Raises SettingError (a ValueError) unless "user" or "agent"."""
+    if value == "user":
+        return "user"
+    if value == "agent":
+        return "agent"
+    raise SettingError(f"speaker: {value!r} is not a speaker.", fix=f"Use one of {', '.join(get_args(Speaker))}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """One finished turn.
+
+    For the agent `text` is what was heard: the words whose audio left the device. `said` is the whole
+    text that was to be spoken, "" when that is the same.
+    """
+
+    speaker: Speaker
+    text: str
+    started_s: float = 0.0
+    ended_s: float = 0.0
+    interrupted: bool = False
+    said: str = ""
+
+    def __post_init__(self) -> None:
+        speaker_of(self.speaker)
+
+    @property
+    def duration_s(self) -> float:
+        """Length in seconds."""
+        return self.ended_s - self.started_s
+
+    def as_dict(self) -> dict[str, Any]:
+        """The utterance as it goes on the wire; times with 3 decimals."""
+        return {
+            "speaker": self.speaker,
+            "text": self.text,
+            "said": self.said,
+            "interrupted": self.interrupted,
+            "started_s": round(self.started_s, 3),
+            "ended_s": round(self.ended_s, 3),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenUtterance(Utterance):
+    """A user turn from a listener that measured its own stages."""
+
+    endpoint_s: float = 0.0
+    """Last voiced sample to the decision that the turn is over."""
+    recognise_s: float = 0.0
+    """That decision to the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenSentence:
+    """What became of one sentence handed to a voice."""
+
+    text: str
+    first_audio_s: float = 0.0
+    """From the call of `speak` to the first sample at the device."""
+    played_s: float = 0.0
+    """Seconds of its audio that left the device."""
+    cut: bool = False
+    heard: str | None = None
+    """The words whose audio left the device; None = not known, then it is estimated from `played_s`."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnTiming:
+    """Where the time of one turn went, from the user's last voiced sample to the agent's first."""
+
+    endpoint_s: float = 0.0
+    recognise_s: float = 0.0
+    think_s: float = 0.0
+    speak_s: float = 0.0
+
+    @property
+    def to_first_audio_s(self) -> float:
+        """The whole wait."""
+        return self.endpoint_s + self.recognise_s + self.think_s + self.speak_s
+
+    @property
+    def slowest_stage(self) -> str:
+        """One of endpoint, recognise, think, speak; the earliest of equals."""
+        stages = {f.name: float(getattr(self, f.name)) for f in fields(self)}
+        return max(stages, key=lambda name: stages[name]).removesuffix("_s")
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it, with 3 decimals."""
+        stages: dict[str, Any] = {f.name: round(getattr(self, f.name), 3) for f in fields(self)}
+        return stages | {"to_first_audio_s": round(self.to_first_audio_s, 3), "slowest_stage": self.slowest_stage}
+
+
+@dataclass(slots=True)
+class Conversation:
+    """The transcript so far, who has the floor, and a timing for each answered turn."""
+
+    utterances: list[Utterance] = field(default_factory=list)
+    floor: Floor = Floor.IDLE
+    timings: list[TurnTiming] = field(default_factory=list)
+
+    def add(self, utterance: Utterance) -> None:
+        """Append one finished turn."""
+        self.utterances.append(utterance)
+
+    @property
+    def last_user_text(self) -> str:
+        """The newest thing the user said, "" if nothing."""
+        return next((u.text for u in reversed(self.utterances) if u.speaker == "user"), "")
+
+    @property
+    def interruption_rate(self) -> float:
+        """Share of the agent's turns that were cut, 0.0 to 1.0."""
+        agent = [u.interrupted for u in self.utterances if u.speaker == "agent"]
+        return sum(agent) / len(agent) if agent else 0.0
+
+    def as_messages(self) -> list[Message]:
+        """The turns for a language model: of the agent's, only what was heard. Empty turns are left out."""
+        return [
+            {"role": "user" if u.speaker == "user" else "assistant", "content": u.text}
+            for u in self.utterances
+            if u.text.strip()
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What to do about interruptions, length and silence. Raises SettingError (a ValueError) naming the field."""
+
+    allow_barge_in: bool = True
+    barge_in_grace_s: float = 0.35
+    """Nothing spoken this soon after a reply's first audio cuts it, unless it is still being said afterwards."""
+    max_reply_sentences: int = 0
+    """0 = no cap."""
+    silence_timeout_s: float = 0.0
+    """The session ends after this much silence; 0 = never."""
+    barge_in_min_speech_s: float = 0.16
+    """Voice this long over the agent is an interruption; how it was chosen stands in `voice/barge_in.py`."""
+    barge_in_resume_after_s: float = 1.5
+    """A reply cut by a sound that brings no words goes on after this long; 0 = never."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.allow_barge_in, bool):
+            raise SettingError(f"allow_barge_in: {self.allow_barge_in!r} is not a boolean.", fix="Use true or false.")
+        self._check_number("barge_in_grace_s", most=10.0)
+        self._check_number("silence_timeout_s", most=86_400.0)
+        self._check_number("barge_in_min_speech_s", most=5.0)
+        self._check_number("barge_in_resume_after_s", most=60.0)
+        self._check_count("max_reply_sentences", most=10_000)
+
+    def _check_number(self, name: str, *, most: float) -> None:
+        value = getattr(self, name)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= most:
+            raise SettingError(f"{name}: {value!r} is out of range.", fix=f"Use seconds from 0 to {most:g}.")
+
+    def _check_count(self, name: str, *, most: int) -> None:
+        value = getattr(self, name)
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
+            raise SettingError(f"{name}: {value!r} is out of range.", fix=f"Use a whole number from 0 to {most}.")
+
+    @classmethod
+    def from_mapping(cls, values: Mapping[str, Any]) -> "Policy":
+        """A policy from outside. Raises SettingError naming an unknown field or a wrong value."""
+        known = {f.name for f in fields(cls)}
+        for name in values:
+            if name not in known:
+                raise SettingError(f"{name}: there is no such policy field.", fix=f"Use {', '.join(sorted(known))}.")
+        return cls(**values)
