@@ -1,0 +1,98 @@
+"""Full stops: whether one that was written ends its sentence."""
+
+import enum
+import re
+from collections.abc import Callable
+
+from discussion_helper.responder.abbreviations import (
+    BEFORE_NUMBER,
+    MAYBE_FINAL,
+    NEVER_FINAL,
+    ORDINAL_ARTICLES,
+    TITLES,
+)
+
+__all__ = ["Verdict", "full_stop", "is_address", "is_ellipsis", "question_mark"]
+
+_LETTERED = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")
+_OPENING = "([{\"'“‘«„*_~>#"
+
+
+class Verdict(enum.Enum):
+    """What a possible end of an item turned out to be."""
+
+    END = enum.auto()
+    GO_ON = enum.auto()
+    WAIT = enum.auto()
+
+
+def full_stop(head: str, following: str) -> Verdict:
+    """Judge the "." that ends `head`, white space having come after it.
+
+    `following` is the first character after the white space, "" when it has not come yet.
+    """
+    line = head[head.rfind("\n") + 1 : -1]
+    words = line.split()
+    word = words[-1].lstrip(_OPENING) if words and not line[-1:].isspace() else ""
+    before = words[-2] if len(words) > 1 else ""
+    if word.isdigit():
+        return _number(word, before, following)
+    if len(word) == 1 and word.isalpha():
+        return _letter(word, before, following)
+    return _abbreviation(word, following)
+
+
+def _number(word: str, before: str, following: str) -> Verdict:
+    if not before or before in {"-", "*", "+", ">"}:
+        return Verdict.GO_ON  # a list's number
+    if len(word) > 2:
+        return Verdict.END
+    if before in ORDINAL_ARTICLES:
+        return Verdict.GO_ON
+    return _unless(following, str.islower)
+
+
+def _letter(word: str, before: str, following: str) -> Verdict:
+    """An initial ("J. Smith", "George W. Bush"), a list's letter, or a word ("So do I.", "vitamin C.")."""
+    if word in "Ii" and before:
+        return Verdict.END
+    if not before or before[:1].isupper() or before.endswith("."):
+        return Verdict.GO_ON
+    if word.lower() in BEFORE_NUMBER:
+        return _unless(following, str.isdigit)
+    return _unless(following, str.islower)
+
+
+def _abbreviation(word: str, following: str) -> Verdict:
+    lower = word.lower()
+    if word in TITLES or lower in NEVER_FINAL:
+        return Verdict.GO_ON
+    if lower in MAYBE_FINAL:
+        return _unless(following, lambda character: character.islower() or character.isdigit())
+    if lower in BEFORE_NUMBER:
+        return _unless(following, str.isdigit)
+    return Verdict.GO_ON if _LETTERED.fullmatch(word) else Verdict.END
+
+
+def _unless(following: str, goes_on: Callable[[str], bool]) -> Verdict:
+    if not following:
+        return Verdict.WAIT
+    return Verdict.GO_ON if goes_on(following) else Verdict.END
+
+
+def question_mark(*, closed: bool, following: str) -> Verdict:
+    """Judge "?" or "!" before white space; `closed` by a quote or bracket, a lower-case word goes on with it."""
+    if not closed:
+        return Verdict.END
+    return _unless(following, str.islower)
+
+
+def is_ellipsis(head: str) -> bool:
+    """Whether `head` ends in an ellipsis."""
+    return head.endswith(("…", ".."))
+
+
+def is_address(text: str) -> bool:
+    """Whether the last word of `text` looks like a URL, where "?" and "!" are ordinary characters."""
+    word = text[max(map(text.rfind, " \n\t(")) + 1 :]
+    return "://" in word or word.startswith("www.") or ("/" in word and "." in word)
