@@ -1,0 +1,85 @@
+# make talk: sets up everything, models included, and starts a conversation.   make help: the rest.
+
+PYTHON ?= python3
+VENV ?= .venv
+ARGS ?=
+DISCUSSION_HELPER_MODELS ?= $(CURDIR)/models/store
+export DISCUSSION_HELPER_MODELS
+
+ifeq ($(OS),Windows_NT)
+BIN := Scripts
+MARKS := not devices
+else ifeq ($(shell uname -s),Linux)
+BIN := bin
+MARKS :=
+else
+BIN := bin
+MARKS := not devices
+endif
+# The virtual microphone and loudspeaker are PulseAudio's: only Linux has the tests marked `devices`.
+QUICK := not slow$(if $(MARKS), and $(MARKS))
+
+PY := $(VENV)/$(BIN)/python
+# The tests run against the wheel: the checkout's package must be out of reach, also of the processes that tests start.
+PYTEST := DISCUSSION_HELPER_FROM_WHEEL=1 PYTHONSAFEPATH=1 $(VENV)-wheel/$(BIN)/python -m pytest
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help talk test test-all test-setup check bench setup models wheel clean python system system-tests
+
+help:
+	@echo "make talk        set up everything, models included, and start a conversation"
+	@echo "make test        set up everything, run the checks, and the tests against the built wheel"
+	@echo "make test-all    the same, with the slow tests"
+	@echo "make check       ruff and mypy"
+	@echo "make bench       measure the delays of a conversation"
+	@echo "make setup       the virtual environment in $(VENV), installed from this checkout"
+	@echo "make models      fetch the default models to $(DISCUSSION_HELPER_MODELS)"
+	@echo "make clean       remove what was built and installed here; the models stay"
+	@echo
+	@echo "ARGS passes arguments: make talk ARGS=\"--language de\", make test ARGS=\"-k echo\"."
+	@echo "PYTHON and VENV choose another Python and another folder: make setup PYTHON=python3.13 VENV=.venv313."
+
+talk: setup models
+	$(VENV)/$(BIN)/discussion-helper talk $(ARGS)
+
+bench: setup models
+	$(VENV)/$(BIN)/discussion-helper bench $(ARGS)
+
+test: test-setup check
+	$(PYTEST) -m "$(QUICK)" $(ARGS)
+
+test-all: test-setup check
+	$(PYTEST) -m "$(MARKS)" $(ARGS)
+
+check: setup
+	$(PY) -m ruff check .
+	$(PY) -m mypy
+
+test-setup: python system-tests setup models wheel
+	$(PY) -m discussion_helper models pull base
+
+setup: python system $(VENV)/.installed
+
+$(VENV)/.installed: pyproject.toml scripts/install.py
+	$(PYTHON) scripts/install.py $(VENV)
+
+models: setup
+	$(PY) -m discussion_helper models pull
+
+wheel: setup
+	$(PY) scripts/wheel.py $(VENV)-wheel
+
+python:
+	@command -v "$(PYTHON)" >/dev/null || { echo "$(PYTHON) is not installed. Install Python 3.11 or newer, or name it: make $(MAKECMDGOALS) PYTHON=..."; exit 1; }
+	@"$(PYTHON)" -c "import sys; sys.exit(sys.version_info < (3, 11) and '$(PYTHON) is Python %d.%d, and 3.11 or newer is needed. Name one: make $(MAKECMDGOALS) PYTHON=python3.13' % sys.version_info[:2])"
+
+system: python
+	@"$(PYTHON)" scripts/system_packages.py
+
+system-tests: python
+	@"$(PYTHON)" scripts/system_packages.py --tests
+
+clean:
+	rm -rf "$(VENV)" "$(VENV)-wheel" build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
