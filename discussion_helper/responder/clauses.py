@@ -1,12 +1,13 @@
 """The clause splitter: a stream of tokens in, speakable sentences and clauses out, as early as is safe."""
 
+from discussion_helper.responder.conjunctions import CONJUNCTIONS
 from discussion_helper.responder.punctuation import (
     CLOSERS,
     EM_DASHES,
     SOFT_AT_ONCE,
     SOFT_BEFORE_SPACE,
     STOPS_AT_ONCE,
-    has_words,
+    is_joined,
     is_spaceless,
     open_marks,
     width,
@@ -64,6 +65,7 @@ class ClauseSplitter:
     def _start(self, text: str) -> None:
         self._text = text
         self._length = sum(map(width, text))
+        self._word = next((i for i, character in enumerate(text) if character.isalnum()), -1)  # the first one's index
         self._mark = 0  # end of a possible item in _text, while what follows has to decide; 0 = none
 
     def _take(self, character: str) -> list[str]:
@@ -73,12 +75,14 @@ class ClauseSplitter:
             return []
         self._text += character
         self._length += width(character)
+        if self._word < 0 and character.isalnum():
+            self._word = len(self._text) - 1
         if character == "\n":
             return self._end_line()
         if self._opens_fence():
             self._start_code(len(self._text) - 3)
             return []
-        return self._decide(character) or self._cap()
+        return self._decide(character) or self._pause(character) or self._cap()
 
     def _decide(self, character: str) -> list[str]:
         if self._mark:
@@ -103,7 +107,7 @@ class ClauseSplitter:
         return []
 
     def _may_end(self, character: str) -> bool:
-        if not has_words(self._text) or self._in_span(self._text):
+        if self._word < 0 or self._in_span(self._text):
             return False
         if character in STOPS_AT_ONCE or character in ".…" or self._greek(character):
             return True
@@ -111,6 +115,15 @@ class ClauseSplitter:
         dash = character in "-–" and self._text[-2:-1].isspace()
         pause = character.isspace() and self._text[-2:-1] != " " and is_spaceless(self._text[-2:-1] or " ")
         return (soft or dash or pause) and self._enough_words()
+
+    def _pause(self, character: str) -> list[str]:
+        """Give the very first clause before a conjunction that has just ended."""
+        if self._words or self._mark or not character.isspace():
+            return []
+        head, _, word = self._text.rstrip().rpartition(" ")
+        if word.lower() not in CONJUNCTIONS or word_count(head) < 2 * self._first_min_words or self._in_span(head):
+            return []
+        return self._emit(len(head))
 
     def _enough_words(self) -> bool:
         return word_count(self._text) >= (self._first_min_words if self._words < _EAGER_WORDS else self._min_words)
@@ -151,7 +164,7 @@ class ClauseSplitter:
     def _end_line(self) -> list[str]:
         self._mark = 0
         self._carried = ""
-        if not has_words(self._text):
+        if self._word < 0:
             text = self._text.strip()
             self._start(f"{text}\n" if text else "")
             return self._cap()
@@ -166,20 +179,20 @@ class ClauseSplitter:
     def _cap(self) -> list[str]:
         if self._length <= self._max_chars:
             return []
-        cut = self._last_space()
-        if cut and not self._in_span(self._text[:cut]):
-            return self._emit(cut)
-        if is_spaceless(self._text[-1]) and not self._in_span(self._text):
-            return self._emit(len(self._text))
-        if self._length <= 2 * self._max_chars:
+        if is_joined(self._text[-1]) and self._length <= 4 * self._max_chars:
             return []
-        return self._emit(cut or len(self._text))
+        last = len(self._text) - 1  # the last character stays: an accent may follow it
+        space = self._last_space()
+        if space and not self._in_span(self._text[:space]):
+            return self._emit(space)
+        if is_spaceless(self._text[-1]) and not self._in_span(self._text):
+            return self._emit(last)
+        return self._emit(space or last) if self._length > 2 * self._max_chars else []
 
     def _last_space(self) -> int:
-        for index in range(len(self._text) - 1, 0, -1):
-            if self._text[index].isspace() and has_words(self._text[:index]):
-                return index
-        return 0
+        """Index of the last white space after a word, 0 if there is none."""
+        after = range(len(self._text) - 1, self._word, -1) if self._word >= 0 else ()
+        return next((index for index in after if self._text[index].isspace()), 0)
 
     @staticmethod
     def _in_span(text: str) -> bool:
@@ -201,7 +214,9 @@ class ClauseSplitter:
         if character == "\n":
             return self._end_code_line()
         if character == "`" == self._code[0] and not self._code_line and self._code[-2] != "`":
-            self._text, self._code = "".join(self._code), []  # ```code``` within a line
+            text, self._code = "".join(self._code), []  # ```code``` within a line
+            self._start(self._before_code + text)
+            self._before_code = ""
         return []
 
     def _end_code_line(self) -> list[str]:

@@ -1,6 +1,7 @@
 """Punctuation of many scripts: what ends a sentence, what ends a clause, what opens and closes."""
 
 import re
+import unicodedata
 
 __all__ = [
     "CLOSERS",
@@ -8,7 +9,7 @@ __all__ = [
     "SOFT_AT_ONCE",
     "SOFT_BEFORE_SPACE",
     "STOPS_AT_ONCE",
-    "has_words",
+    "is_joined",
     "is_spaceless",
     "open_marks",
     "width",
@@ -52,7 +53,6 @@ CLOSERS = frozenset([*_PAIRS.values(), '"', "'", "*", "_", "`", "~"])
 _HAN = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _SOUTH_EAST = re.compile(r"[\u0e00-\u0eff\u0f40-\u0fbc\u1000-\u109f\u1780-\u17d3]")
 _SPACED_WORD = re.compile(r"[^\W_]+(?:['’.,:/@-][^\W_]+)*")
-_WORD_CHARACTER = re.compile(r"[^\W_]")
 
 
 def is_spaceless(character: str) -> bool:
@@ -65,9 +65,9 @@ def width(character: str) -> int:
     return 3 if _HAN.match(character) else 1
 
 
-def has_words(text: str) -> bool:
-    """Whether `text` has a letter or a digit."""
-    return _WORD_CHARACTER.search(text) is not None
+def is_joined(character: str) -> bool:
+    """Whether `character` is drawn together with the one before it: an accent, a joiner, a skin tone."""
+    return unicodedata.category(character)[0] == "M" or character in "\u200c\u200d" or "🏻" <= character <= "🏿"
 
 
 def word_count(text: str) -> int:
@@ -79,18 +79,20 @@ def word_count(text: str) -> int:
 
 
 def open_marks(text: str, carried: str = "") -> str:
-    """The closing marks that `text` still owes, innermost last, `carried` being owed before it."""
+    """The closing marks that `text` still owes, innermost last, at most 16; `carried` is owed before it."""
     owed = list(carried)
     for index, mark in enumerate(text):
         before = text[index - 1] if index else " "
         after = text[index + 1] if index + 1 < len(text) else " "
+        if mark == before and mark in "*_":
+            continue  # "**" is one mark
         if mark in owed and _closes(mark, after):
             del owed[len(owed) - 1 - owed[::-1].index(mark) :]
         elif mark in _PAIRS:
             owed.append(_PAIRS[mark])
         elif mark == '"' or (mark in "'*_" and not _is_word(before) and not after.isspace()):
             owed.append(mark)
-    return "".join(owed)
+    return "".join(owed[-16:])
 
 
 def _closes(mark: str, after: str) -> bool:

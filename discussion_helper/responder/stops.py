@@ -47,7 +47,7 @@ def _number(word: str, before: str, following: str) -> Verdict:
         return Verdict.GO_ON  # a list's number
     if len(word) > 2:
         return Verdict.END
-    if before in ORDINAL_ARTICLES:
+    if before.lower() in ORDINAL_ARTICLES:
         return Verdict.GO_ON
     return _unless(following, str.islower)
 
