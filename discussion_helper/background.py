@@ -33,7 +33,8 @@ class Background(Generic[T]):
     def __init__(self, main: Callable[[], Awaitable[T]], *, name: str = "background") -> None:
         self._main = main
         self._name = name
-        self._scope = anyio.CancelScope()
+        self._scope: anyio.CancelScope | None = None  # made by the task: there may be no event loop yet
+        self._cancelled = False
         self._finished = anyio.Event()
         self._outcome: list[T] = []
         self._error: BaseException | None = None
@@ -60,8 +61,9 @@ class Background(Generic[T]):
 
     async def _run(self) -> None:
         try:
-            with self._scope:
-                self._outcome.append(await self._main())
+            with anyio.CancelScope() as self._scope:
+                if not self._cancelled:
+                    self._outcome.append(await self._main())
         except BaseException as error:  # kept for wait(); only the event loop's own cancellation goes on
             self._error = unwrapped(error)
             if isinstance(error, anyio.get_cancelled_exc_class()):
@@ -89,7 +91,9 @@ class Background(Generic[T]):
 
     def cancel(self) -> None:
         """Ask it to end; idempotent."""
-        self._scope.cancel()
+        self._cancelled = True
+        if self._scope is not None:
+            self._scope.cancel()
 
     async def stop(self, *, within_s: float) -> bool:
         """Cancel, and wait for the end at most `within_s` seconds, shielded. False = it is still running."""

@@ -76,7 +76,12 @@ class Subscription(Generic[T]):
     """One watcher's place: an async iterator and an async context manager, for one task at a time."""
 
     def __init__(
-        self, *, accepts: Callable[[T], bool], overflow: Overflow[T], capacity: int, leave: Callable[[Self], None]
+        self,
+        *,
+        accepts: Callable[[T], bool],
+        overflow: Overflow[T],
+        capacity: int,
+        leave: "Callable[[Subscription[T]], None]",
     ) -> None:
         self._accepts = accepts
         self._overflow = overflow
@@ -146,6 +151,10 @@ class Subscription(Generic[T]):
         return len(self._buffer)
 
 
+def _anything(item: object) -> bool:  # noqa: ARG001 - the shape of a filter
+    return True
+
+
 class EventHub(Generic[T]):
     """Publishes to every watcher in one order. Use it from the event loop's thread alone."""
 
@@ -173,7 +182,7 @@ class EventHub(Generic[T]):
     ) -> Subscription[T]:
         """A new watcher from this moment on; after `close` it gets the last words alone."""
         subscription: Subscription[T] = Subscription(
-            accepts=accepts or (lambda item: True),
+            accepts=accepts or _anything,
             overflow=self._overflow,
             capacity=capacity or self._capacity,
             leave=self._forget,

@@ -1,0 +1,119 @@
+"""The registry: every conversation this process is holding, in memory."""
+
+from typing import Any, Generic, Protocol, Self, TypeVar
+
+import anyio
+
+from discussion_helper.clock import now
+from discussion_helper.events import Event, Subscription
+from discussion_helper.types import Conversation, Floor
+
+__all__ = ["Running", "Sessions"]
+
+KEPT_S = 600.0
+"""How long an ended session stays readable: long enough for a page to be reloaded."""
+
+
+class Running(Protocol):
+    """What the registry holds."""
+
+    id: str
+    started: bool
+
+    @property
+    def ended(self) -> bool:
+        """Over, and everything released."""
+        ...
+
+    @property
+    def floor(self) -> Floor:
+        """Who has the floor."""
+        ...
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """All that a watcher needs to catch up."""
+        ...
+
+    def start(self) -> Self:
+        """Begin in the background."""
+        ...
+
+    def events(self, *kinds: str) -> Subscription[Event]:
+        """Follow from this call on."""
+        ...
+
+    async def interrupt(self) -> bool:
+        """Cut the reply."""
+        ...
+
+    async def stop(self) -> Conversation:
+        """End it."""
+        ...
+
+    async def wait(self) -> Conversation:
+        """Wait for the end."""
+        ...
+
+
+R = TypeVar("R", bound=Running)
+
+
+class Sessions(Generic[R]):
+    """In memory on purpose: a session is a microphone as much as a transcript, and neither survives a restart."""
+
+    def __init__(self, *, kept_s: float = KEPT_S) -> None:
+        """`kept_s`: how long an ended session stays readable."""
+        self._kept_s = kept_s
+        self._sessions: dict[str, R] = {}
+        self._seen_ended: dict[str, float] = {}
+
+    def add(self, session: R) -> R:
+        """Register a session and return it. Raises ValueError when another one has its id."""
+        self._forget_old()
+        if self._sessions.get(session.id, session) is not session:
+            raise ValueError(f"id: another session is already called {session.id}")
+        self._sessions[session.id] = session
+        return session
+
+    def get(self, session_id: str) -> R | None:
+        """The session with that id, live or ended not long ago; None if unknown."""
+        self._forget_old()
+        return self._sessions.get(session_id)
+
+    def ids(self) -> list[str]:
+        """The live ones, in the order they were added."""
+        self._forget_old()
+        return [key for key, session in self._sessions.items() if not session.ended]
+
+    async def remove(self, session_id: str) -> Conversation | None:
+        """Stop a session and forget it; None if unknown."""
+        session = self._sessions.pop(session_id, None)
+        self._seen_ended.pop(session_id, None)
+        return None if session is None else await session.stop()
+
+    async def aclose(self) -> None:
+        """Stop all at the same time; one that hangs keeps no other one's microphone open. Idempotent."""
+        async with anyio.create_task_group() as tasks:
+            for session in tuple(self._sessions.values()):
+                tasks.start_soon(session.stop)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        with anyio.CancelScope(shield=True):
+            await self.aclose()
+
+    def __len__(self) -> int:
+        """How many are live."""
+        return len(self.ids())
+
+    def __contains__(self, session_id: object) -> bool:
+        return isinstance(session_id, str) and self.get(session_id) is not None
+
+    def _forget_old(self) -> None:
+        """Looked at whenever the registry is used, so that 100 idle sessions need no timer."""
+        for key, session in tuple(self._sessions.items()):
+            if session.ended and now() - self._seen_ended.setdefault(key, now()) > self._kept_s:
+                del self._sessions[key], self._seen_ended[key]

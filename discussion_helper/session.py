@@ -1,0 +1,190 @@
+"""A discussion in the background, with a handle on it, and the registry that holds many."""
+
+import re
+import secrets
+from typing import Any, Self
+
+import anyio
+
+from discussion_helper.background import Background
+from discussion_helper.discussion import Discussion
+from discussion_helper.errors import SettingError
+from discussion_helper.events import COARSE_KINDS, FINE_KINDS, DropOldest, Event, EventHub, Subscription
+from discussion_helper.parts import Listener, Mutable, Responder, Thread, Voice
+from discussion_helper.registry import Sessions
+from discussion_helper.turns import Announcement
+from discussion_helper.types import Conversation, Floor, Policy, Utterance, speaker_of
+
+__all__ = ["EVENTS_HELD", "Event", "Session", "Sessions", "utterance_of"]
+
+EVENTS_HELD = 1024
+"""Events held for one watcher; more than that and the oldest go, with a `gap` in their place."""
+TALK_LIMIT_S = 0.3
+"""How long the loop may take to end once it was asked to; more than reply.CUT_LIMIT_S."""
+_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
+
+
+def utterance_of(speaker: str, text: str, at_s: float = 0.0) -> Utterance:
+    """An utterance from the wire. Raises SettingError (a ValueError) for a speaker other than "user" or "agent"."""
+    if not isinstance(text, str):
+        raise SettingError(f"text: {type(text).__name__} is not text.", fix="Use a string.")
+    return Utterance(speaker_of(speaker), text, at_s, at_s)
+
+
+class Session:
+    """A running discussion and the handle on it: a floor to read, events to follow, an interrupt, an end."""
+
+    def __init__(
+        self,
+        listener: Listener,
+        responder: Responder,
+        voice: Voice,
+        policy: Policy | None = None,
+        *,
+        id: str | None = None,  # noqa: A002 - the public name
+        thread: Thread | None = None,
+    ) -> None:
+        """`id`: 8 to 64 of A-Z a-z 0-9 _ -, made up unguessably when not given. `thread`: where turns are stored."""
+        if id is not None and not _ID.fullmatch(id):
+            raise SettingError(f"id: {id!r} is not a session id.", fix="Use 8 to 64 of A-Z, a-z, 0-9, _ and -.")
+        self.id = id or secrets.token_urlsafe(16)
+        self._hub: EventHub[Event] = EventHub(overflow=DropOldest(self._gap), capacity=EVENTS_HELD)
+        self.discussion = Discussion(listener, responder, voice, policy, observer=self._observe, thread=thread)
+        self._talk: Background[Conversation] = Background(self._hold_talk, name="a session's talk")
+        self._supervisor: Background[None] = Background(self._supervise, name="a session")
+        self._wake = anyio.Event()
+        self._stopping = False
+        self._failure: BaseException | None = None
+        self.started = False
+        """Whether `start` was called."""
+        self.ended = False
+        """Whether the `ended` event is out and everything is released."""
+
+    # -- the handle
+
+    def start(self) -> Self:
+        """Begin in the background and return at once.
+
+        Raises RuntimeError off a running event loop, the second time, or after the end; then nothing was started.
+        """
+        if self._stopping and not self.started:
+            raise RuntimeError("this session was stopped; make a new one")
+        self._supervisor.start()
+        self.started = True
+        return self
+
+    def events(self, *kinds: str) -> Subscription[Event]:
+        """Follow from this call on. No kinds = the coarse ones, "*" = all. Raises SettingError for an unknown kind."""
+        known = {*COARSE_KINDS, *FINE_KINDS, "*"}
+        for kind in kinds:
+            if kind not in known:
+                raise SettingError(f"kinds: there is no event kind {kind!r}.", fix=f"Use {', '.join(sorted(known))}.")
+        wanted = {*(kinds or COARSE_KINDS), "gap"}
+        return self._hub.subscribe(lambda event: "*" in wanted or event.kind in wanted)
+
+    async def interrupt(self) -> bool:
+        """Cut the reply, as a person talking over it would. False, touching nothing, unless the floor is SPEAKING."""
+        return await self.discussion.interrupt()
+
+    async def say(self, text: str) -> None:
+        """A typed user turn, answered after those that wait. Raises RuntimeError when the session does not run."""
+        await self._add(Utterance("user", text, self.discussion.clock.now(), self.discussion.clock.now()))
+
+    async def speak(self, text: str) -> None:
+        """Have the agent say something without a user turn. Raises RuntimeError when the session does not run."""
+        await self._add(Announcement(text))
+
+    async def mute(self, on: bool) -> None:
+        """Close the microphone, or open it again. Raises RuntimeError when the listener has none."""
+        if not isinstance(self.discussion.listener, Mutable):
+            raise RuntimeError("this session's listener has no microphone to mute")
+        await self.discussion.listener.mute(on)
+
+    async def stop(self) -> Conversation:
+        """End the talk and release everything; idempotent, also concurrently. Takes a second at most."""
+        self._stopping = True
+        self._wake.set()
+        if not self._supervisor.started:
+            self._supervisor.start()
+        await self._supervisor.wait()
+        return self.discussion.conversation
+
+    async def wait(self) -> Conversation:
+        """Wait for the end. Cancelling this wait never ends the talk.
+
+        Raises what a part failed with; RuntimeError before `start`.
+        """
+        if not self._supervisor.started:
+            raise RuntimeError("wait() was called before start()")
+        await self._supervisor.wait()
+        if self._failure is not None:
+            raise self._failure
+        return self.discussion.conversation
+
+    @property
+    def floor(self) -> Floor:
+        """Who has the floor."""
+        return self.discussion.conversation.floor
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """All that a watcher needs to catch up."""
+        conversation = self.discussion.conversation
+        return {
+            "id": self.id,
+            "kind": "voice",
+            "floor": self.floor.value,
+            "running": self.started and not self.ended,
+            "elapsed_s": round(self.discussion.clock.now(), 3),
+            "utterances": [utterance.as_dict() for utterance in conversation.utterances],
+            "timings": [timing.as_dict() for timing in conversation.timings],
+            "interruption_rate": conversation.interruption_rate,
+        }
+
+    # -- the background
+
+    async def _add(self, turn: Utterance | Announcement) -> None:
+        if not self._talk.running:
+            raise RuntimeError("the session is not running")
+        await self.discussion.add_turn(turn)
+
+    async def _hold_talk(self) -> Conversation:
+        try:
+            return await self.discussion.run()
+        finally:
+            self._wake.set()
+
+    async def _supervise(self) -> None:
+        """Outlives the talk, so that a part which hangs cannot keep the others open."""
+        try:
+            if not self._stopping:
+                self._talk.start()
+                await self._wake.wait()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self._wind_down()
+
+    async def _wind_down(self) -> None:
+        problems: list[str] = []
+        if self._talk.running:
+            await self.discussion.finish()
+            if not await self._talk.stop(within_s=TALK_LIMIT_S):
+                problems.append(f"a part did not let go of its turn within {TALK_LIMIT_S:g} s")
+        problems += await self.discussion.close_parts()
+        self._end(problems)
+
+    def _end(self, problems: list[str]) -> None:
+        reason = self.discussion.reason or "stopped"
+        if self._talk.error is not None:
+            problems.insert(0, str(self._talk.error) or type(self._talk.error).__name__)
+            self._failure = self._talk.error if reason == "failed" else None
+        self.discussion.abandon()
+        self.ended = True
+        data = {"reason": reason} | ({"error": "; ".join(problems)} if problems else {})
+        self._hub.close(Event("ended", self.discussion.clock.now(), data))
+
+    def _observe(self, kind: str, data: dict[str, Any]) -> None:
+        self._hub.publish(Event(kind, self.discussion.clock.now(), data))
+
+    def _gap(self, missed: int) -> Event:
+        return Event("gap", self.discussion.clock.now(), {"missed": missed})

@@ -1,0 +1,117 @@
+"""The background handle."""
+
+import anyio
+import pytest
+
+from discussion_helper.background import Background, unwrapped
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_wait_returns_the_result_every_time() -> None:
+    async def main() -> object:
+        return result
+
+    result = object()
+    background = Background(main).start()
+
+    assert await background.wait() is await background.wait() is result
+    assert not background.running
+
+
+async def test_a_failure_is_raised_unwrapped() -> None:
+    async def main() -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(fail)
+
+    async def fail() -> None:
+        raise OSError("inside a group")
+
+    with pytest.raises(OSError, match="inside a group"):
+        await Background(main).start().wait()
+
+
+async def test_cancelling_a_wait_leaves_the_task_running() -> None:
+    async def main() -> str:
+        await anyio.sleep(5.0)
+        return "done"
+
+    background = Background(main).start()
+    with anyio.move_on_after(1.0) as scope:
+        await background.wait()
+
+    assert scope.cancelled_caught
+    assert "done" == await background.wait()
+
+
+async def test_stop_waits_for_the_end_within_its_limit() -> None:
+    released = []
+
+    async def main() -> None:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await anyio.sleep(0.1)
+            released.append(True)
+
+    background = Background(main).start()
+    await anyio.sleep(0.01)
+
+    assert await background.stop(within_s=1.0) is True
+    assert [True] == released
+    with pytest.raises(RuntimeError, match="before it had a result"):
+        await background.wait()
+
+
+async def test_stop_gives_up_on_a_task_that_does_not_let_go() -> None:
+    async def main() -> None:
+        with anyio.CancelScope(shield=True):
+            await held.wait()
+
+    held = anyio.Event()
+    background = Background(main).start()
+    await anyio.sleep(0.01)
+    before = anyio.current_time()
+
+    assert await background.stop(within_s=0.5) is False
+    assert 0.5 == pytest.approx(anyio.current_time() - before)
+    held.set()
+    await background.finished()
+
+
+async def test_cancelled_before_it_ran_does_nothing() -> None:
+    ran = []
+
+    async def main() -> None:
+        ran.append(True)
+
+    background = Background(main).start()
+    background.cancel()
+    await background.finished()
+
+    assert [] == ran
+
+
+async def test_waiting_before_the_start_raises() -> None:
+    async def main() -> None: ...
+
+    with pytest.raises(RuntimeError, match="not started"):
+        await Background(main).wait()
+
+
+def test_starting_off_a_loop_creates_no_coroutine() -> None:
+    async def main() -> None: ...
+
+    background = Background(main, name="thing")
+    with pytest.raises(RuntimeError, match=r"thing must be started from a running event loop"):
+        background.start()
+    assert not background.started
+
+
+def test_groups_of_one_are_unwrapped_and_larger_ones_are_not() -> None:
+    inner = ValueError("x")
+    pair = ExceptionGroup("two", [inner, KeyError("y")])
+
+    assert inner is unwrapped(ExceptionGroup("a", [ExceptionGroup("b", [inner])]))
+    assert pair is unwrapped(pair)

@@ -1,0 +1,97 @@
+"""The event hub."""
+
+from collections import deque
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discussion_helper.events import DropNewest, DropOldest, Event, EventHub
+
+pytestmark = pytest.mark.anyio
+
+
+def hub_of(capacity: int = 4, history: int = 4) -> EventHub[int]:
+    return EventHub(overflow=DropOldest(lambda missed: -missed), capacity=capacity, history=history)
+
+
+def test_a_payload_key_never_overwrites_kind_or_time() -> None:
+    event = Event("floor", 1.23456, {"kind": "evil", "at_s": 99, "floor": "idle"})
+
+    assert {"kind": "floor", "at_s": 1.235, "floor": "idle"} == event.as_dict()
+
+
+async def test_the_oldest_go_and_one_gap_says_how_many() -> None:
+    hub = hub_of()
+    slow = hub.subscribe()
+    for number in range(10):
+        hub.publish(number)
+    hub.close()
+
+    assert [-6, 6, 7, 8, 9] == [item async for item in slow]
+    assert 6 == slow.dropped
+
+
+async def test_the_newest_that_may_be_lost_go_first_and_no_gap_is_told() -> None:
+    hub: EventHub[str] = EventHub(overflow=DropNewest(lambda item: item.startswith("delta")), capacity=3)
+    slow = hub.subscribe()
+    for item in ["delta 1", "start", "delta 2", "delta 3", "end", "error"]:
+        hub.publish(item)
+    hub.close()
+
+    assert ["start", "end", "error"] == [item async for item in slow]
+    assert 3 == slow.dropped
+
+
+async def test_leaving_ends_a_pending_iteration_and_is_idempotent() -> None:
+    hub = hub_of()
+    watcher = hub.subscribe()
+    hub.publish(1)
+    await watcher.aclose()
+    await watcher.aclose()
+    hub.publish(2)
+
+    assert [] == [item async for item in watcher]
+    assert 0 == len(hub)
+
+
+async def test_leaving_a_context_leaves_the_hub() -> None:
+    hub = hub_of()
+    async with hub.subscribe() as watcher:
+        hub.publish(1)
+        assert 1 == await anext(watcher)
+
+    assert 0 == len(hub)
+
+
+def test_a_watcher_can_resume_from_a_number_that_is_still_kept() -> None:
+    hub = hub_of(history=3)
+    for number in range(1, 6):
+        hub.publish(number)
+
+    assert [(4, 4), (5, 5)] == hub.since(3)
+    assert [] == hub.since(5)
+    assert hub.since(1) is None
+    assert hub.since(6) is None
+
+
+async def test_nothing_is_published_after_the_end() -> None:
+    hub = hub_of()
+    hub.close(7)
+    hub.close(8)
+    hub.publish(9)
+
+    assert [7] == [item async for item in hub.subscribe()]
+
+
+@given(items=st.lists(st.integers(0, 9), max_size=40), capacity=st.integers(1, 6))
+def test_every_watcher_sees_one_order_within_its_bound(items: list[int], capacity: int) -> None:
+    hub = hub_of(capacity)
+    watchers = [hub.subscribe(), hub.subscribe(lambda item: item % 2 == 0)]
+    for item in items:
+        hub.publish(item)
+
+    for watcher, wanted in zip(watchers, (items, [i for i in items if i % 2 == 0]), strict=True):
+        held: deque[int] = watcher._buffer
+        assert wanted[-capacity:] == list(held)
+        assert max(0, len(wanted) - capacity) == watcher.dropped
