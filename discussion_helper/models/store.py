@@ -69,7 +69,7 @@ class Store:
         Bytes that an earlier pull brought are kept. `hub` lets several pulls share connections, and the knowledge
         that the hub cannot be reached. Raises DownloadFailed, and SettingError for a hub that is no address.
         """
-        # Here, because a start without a download needs no HTTP client: it costs as much as all else in this package.
+        # Imported here: a start that fetches nothing needs no HTTP client.
         from discussion_helper.models.hub import Hub
         from discussion_helper.models.pull import Pull
 
