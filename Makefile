@@ -71,7 +71,7 @@ wheel: setup
 	$(PY) scripts/wheel.py $(VENV)-wheel
 
 python:
-	@command -v "$(PYTHON)" >/dev/null || { echo "$(PYTHON) is not installed. Install Python 3.11 or newer, or name it: make $(MAKECMDGOALS) PYTHON=..."; exit 1; }
+	@command -v "$(PYTHON)" >/dev/null || { echo "$(PYTHON) is not installed. Install Python 3.11 or newer, or name it: make $(MAKECMDGOALS) PYTHON=..." >&2; exit 1; }
 	@"$(PYTHON)" -c "import sys; sys.exit(sys.version_info < (3, 11) and '$(PYTHON) is Python %d.%d, and 3.11 or newer is needed. Name one: make $(MAKECMDGOALS) PYTHON=python3.13' % sys.version_info[:2])"
 
 system: python

@@ -102,7 +102,7 @@ def test_a_python_that_is_too_old_gets_one_line(tmp_path: Path) -> None:
 def test_a_python_that_is_not_there_gets_one_line() -> None:
     done = make("setup", "PYTHON=python3.99")
     assert done.returncode != 0
-    assert "python3.99 is not installed." in done.stdout
+    assert "python3.99 is not installed." in done.stderr
 
 
 @pytest.mark.parametrize("file", ["Makefile", ".ci/run", ".github/workflows/ci.yml", "scripts"])
