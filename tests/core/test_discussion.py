@@ -204,7 +204,7 @@ async def test_a_cut_reply_waits_while_the_user_speaks_and_is_forgotten_when_a_t
     class Interrupter(Onsets):
         async def utterances(self) -> AsyncIterator[Utterance]:
             yield Utterance("user", "question")
-            await anyio.sleep(20.0)
+            await anyio.sleep(14.2)
             yield Utterance("user", "no wait")
 
     session = Session(Interrupter(1.0, 15.0, []), EchoResponder(), SilentVoice(2.0), Policy(barge_in_grace_s=0)).start()

@@ -1,0 +1,48 @@
+"""The settings of a talk."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from discussion_helper.errors import SettingError
+from discussion_helper.types import Policy
+
+__all__ = ["Settings"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Frozen; made once from the command line or by a program, and passed to the composition root.
+
+    Raises SettingError naming the field.
+    """
+
+    language: str = "en"
+    """ISO 639-1 code of the conversation's language."""
+    stt: str = "tiny.en"
+    """Name of the recogniser's model in the manifest."""
+    voice: str = "joe-medium"
+    """Name of the voice's model in the manifest."""
+    llm: str = "embedded"
+    """What answers; its syntax is that of `responder.base.parse_llm`."""
+    system: str = ""
+    """What the language model is told beside how to speak."""
+    microphone: str | None = None
+    """Part of the microphone's name and host API; None = the default."""
+    loudspeaker: str | None = None
+    """Part of the loudspeaker's name and host API; None = the default."""
+    inputs: tuple[Path, ...] = ()
+    """Recordings that speak as the user, one turn a file, instead of a microphone."""
+    output: Path | None = None
+    """WAV file that is written instead of playing to a loudspeaker."""
+    policy: Policy = field(default_factory=Policy)
+
+    def __post_init__(self) -> None:
+        if not (self.language.isascii() and self.language.isalpha() and len(self.language) in (2, 3)):
+            raise SettingError(
+                f"language: {self.language!r} is not a language code.", fix="Use two letters, such as en or de."
+            )
+        for name in ("stt", "voice", "llm"):
+            if not getattr(self, name).strip():
+                raise SettingError(f"{name}: it is empty.", fix="Leave it out for the default.")
+        if self.output is not None and not self.inputs:
+            raise SettingError("output: it needs recordings as input.", fix="Name them with --input.")

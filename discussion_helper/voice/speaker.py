@@ -1,0 +1,193 @@
+"""The voice: clauses synthesised one ahead, played without a gap, stopped at once."""
+
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+import anyio
+
+from discussion_helper.audio.frames import Samples
+from discussion_helper.audio.playback import Playback
+from discussion_helper.audio.resample import resample
+from discussion_helper.tts.base import Synthesiser
+from discussion_helper.tts.heard import heard_words
+from discussion_helper.types import SpokenSentence
+from discussion_helper.voice.marks import Mark, Marks
+
+__all__ = ["SpeakerVoice"]
+
+
+@dataclass(slots=True, eq=False)
+class _Clause:
+    """One sentence on its way; `start` and `end` are its place in the reply, in samples, once it was written."""
+
+    text: str
+    ready: anyio.Event = field(default_factory=anyio.Event)
+    preparing: bool = False
+    samples: Samples | None = None
+    start: int = 0
+    end: int = -1
+
+    @property
+    def written(self) -> bool:
+        return self.end >= 0
+
+
+class SpeakerVoice:
+    """A `Voice` that looks ahead and knows when it is heard. For the event loop's thread.
+
+    Each reply is a generation of the playback, so nothing of a reply that was stopped can ever be played.
+    """
+
+    def __init__(
+        self, synthesiser: Synthesiser, playback: Playback, marks: Marks, *, close: Callable[[], Awaitable[None]]
+    ) -> None:
+        """`marks` are told of what is played; `close` releases the loudspeaker."""
+        self._synthesiser = synthesiser
+        self._playback = playback
+        self._marks = marks
+        self._close = close
+        self._generation = 0
+        self._begin_reply()
+        self._prepared: deque[_Clause] = deque()
+        self._current: _Clause | None = None
+        self._waiting: anyio.CancelScope | None = None
+        self._failure: Exception | None = None
+        self._closed = False
+        self.recent: deque[str] = deque(maxlen=16)
+        """The sentences spoken last: whoever hears them again hears an echo."""
+
+    async def warmup(self) -> None:
+        """Load the synthesiser."""
+        await self._synthesiser.warmup()
+
+    # -- speaking
+
+    async def speak(self, sentence: str) -> SpokenSentence:
+        """Say one sentence; returns when its last sample was handed to the device, or at once when stopped.
+
+        Raises SynthesisError, and DeviceError when the loudspeaker is lost.
+        """
+        self._raise_failure()
+        began = time.monotonic()
+        clause = self._current = self._take(sentence)
+        self.recent.append(sentence)
+        first: list[Mark] = []
+        try:
+            with anyio.CancelScope() as self._waiting:
+                await self._play(clause, first)
+        except BaseException:
+            self._halt()
+            raise
+        finally:
+            self._current = self._waiting = None
+        self._raise_failure()
+        return self._result(clause, began, first)
+
+    async def _play(self, clause: _Clause, first: list[Mark]) -> None:
+        await self._get_ready(clause)
+        self._write(clause)
+        if clause.end > clause.start:
+            first.append(self._marks.set(self._generation, clause.start))
+            last = self._marks.set(self._generation, clause.end - 1)
+            await first[0].reached.wait()
+            self._audible.set()
+            await last.reached.wait()
+
+    def _result(self, clause: _Clause, began: float, first: list[Mark]) -> SpokenSentence:
+        count = clause.end - clause.start if clause.written else 0
+        played = min(max(0, self._stopped_at - clause.start), count) if self._was_stopped else count
+        played_s, total_s = played / self._playback.rate, count / self._playback.rate
+        at_s = first[0].at_s if first else None
+        cut = self._was_stopped and (played < count or not clause.written)
+        return SpokenSentence(
+            clause.text,
+            first_audio_s=max(0.0, at_s - began) if at_s is not None else 0.0,
+            played_s=played_s,
+            cut=cut,
+            heard=heard_words(clause.text, played_s, total_s) if cut else None,
+        )
+
+    async def prepare(self, sentence: str) -> None:
+        """Synthesise the sentence that comes next; it follows the one being played without a gap."""
+        clause = _Clause(sentence, preparing=True)
+        self._prepared.append(clause)
+        generation = self._generation
+        try:
+            clause.samples = await self._synthesise(sentence)
+        finally:
+            clause.ready.set()
+        current = self._current
+        if generation == self._generation and current is not None and current is not clause and current.written:
+            self._write(clause)
+
+    async def audible(self) -> None:
+        """Return when the first sample of what is being spoken was handed to the device."""
+        await self._audible.wait()
+
+    def _take(self, sentence: str) -> _Clause:
+        """The clause that was prepared for a sentence, or a new one; a new reply when nothing is being played."""
+        if self._prepared and self._prepared[0].text == sentence:
+            return self._prepared.popleft()
+        self._prepared.clear()
+        if not self._playback.pending(self._generation):
+            self._begin_reply()
+        return _Clause(sentence)
+
+    def _begin_reply(self) -> None:
+        self._generation += 1
+        self._audible = anyio.Event()
+        self._was_stopped = False
+        self._stopped_at = 0
+
+    async def _get_ready(self, clause: _Clause) -> None:
+        if clause.preparing:
+            await clause.ready.wait()
+        if clause.samples is None:
+            clause.samples = await self._synthesise(clause.text)
+
+    async def _synthesise(self, text: str) -> Samples:
+        speech = await self._synthesiser.synthesise(text)
+        return await anyio.to_thread.run_sync(resample, speech.samples, speech.rate, self._playback.rate)
+
+    def _write(self, clause: _Clause) -> None:
+        if clause.written or clause.samples is None:
+            return
+        end = self._playback.write(self._generation, clause.samples)
+        if end is not None:
+            clause.start, clause.end = end - len(clause.samples), end
+
+    # -- stopping
+
+    async def stop(self) -> None:
+        """Silence within one block; what is queued is discarded. Idempotent, safe when idle."""
+        self._halt()
+        await anyio.lowlevel.checkpoint()
+
+    def _halt(self) -> None:
+        self._was_stopped = True
+        self._stopped_at = self._playback.halt(self._generation).samples
+        self._prepared.clear()
+        self._marks.release_all()
+        if self._waiting is not None:
+            self._waiting.cancel()
+
+    def fail(self, error: Exception) -> None:
+        """The loudspeaker is lost: what is being spoken, and whatever comes later, raises `error`."""
+        self._failure = error
+        self._halt()
+
+    def _raise_failure(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+
+    async def aclose(self) -> None:
+        """Stop, and release the synthesiser and the loudspeaker. Idempotent."""
+        self._halt()
+        if self._closed:
+            return
+        self._closed = True
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._close)
+            tasks.start_soon(self._synthesiser.aclose)
