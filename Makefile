@@ -46,17 +46,17 @@ talk: setup models
 bench: setup models
 	$(VENV)/$(BIN)/discussion-helper bench $(ARGS)
 
-test: test-setup check
+test: test-setup
 	$(PYTEST) -m "$(QUICK)" $(ARGS)
 
-test-all: test-setup check
+test-all: test-setup
 	$(PYTEST) -m "$(MARKS)" $(ARGS)
 
 check: setup
 	$(PY) -m ruff check .
 	$(PY) -m mypy
 
-test-setup: python system-tests setup models wheel
+test-setup: python system-tests check models wheel
 	$(PY) -m discussion_helper models pull base
 
 setup: python system $(VENV)/.installed
