@@ -7,7 +7,7 @@ import anyio
 from discussion_helper.background import Background
 from discussion_helper.parts import Listener, Responder, Voice
 
-__all__ = ["CLOSE_LIMIT_S", "close_parts"]
+__all__ = ["CLOSE_LIMIT_S", "Part", "close_parts"]
 
 CLOSE_LIMIT_S = 0.4
 """How long one part may take; a stop takes a second at most, and this is the last of its three steps."""

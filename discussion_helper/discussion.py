@@ -1,37 +1,27 @@
 """The loop: listen, think, speak, be interrupted."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import anyio
 
 from discussion_helper.background import unwrapped
 from discussion_helper.clock import SessionClock, now
 from discussion_helper.closing import close_parts
+from discussion_helper.delivery import Delivery
 from discussion_helper.parts import Attachable, Listener, Responder, Thread, Voice, WarmsUp
+from discussion_helper.record import Observer, Record
 from discussion_helper.reply import Reply
 from discussion_helper.turns import Announcement, End, Turn, Turns
-from discussion_helper.types import (
-    Conversation,
-    Floor,
-    Policy,
-    SpokenUtterance,
-    TurnTiming,
-    Utterance,
-)
+from discussion_helper.types import Conversation, Floor, Policy, Utterance
 
-__all__ = ["Discussion", "Observer"]
+__all__ = ["PROBE_S", "WARMUP_LIMIT_S", "Discussion"]
 
 WARMUP_LIMIT_S = 60.0
 """Loading three models takes 2-6 s from a warm disk, ten times that from a cold one."""
-STORE_LIMIT_S = 1.0
-"""How long storing the agent's turn may hold up an end that has been asked for."""
 PROBE_S = 0.1
 """How long a listener may take to say that the user is speaking at this moment."""
-
-Observer = Callable[[str, dict[str, Any]], None]
-"""Told of every change: kind and payload of an event. Must not wait or raise."""
 
 
 class Discussion:
@@ -54,18 +44,25 @@ class Discussion:
         self.responder = responder
         self.voice = voice
         self.policy = policy or Policy()
-        self.conversation = Conversation()
-        self.clock = SessionClock()
         self.reason = ""
         """Why it ended: finished, silence, stopped or failed; "" before the end."""
-        self._observer = observer
         self._thread = thread
+        self._record = Record(observer)
+        self._delivery = Delivery(self._record, listener, self.policy, thread)
         self._turns = Turns()
-        self._reply: Reply | None = None
         self._cut_reply: Reply | None = None
         self._tasks: anyio.abc.TaskGroup | None = None
         self._stopping = False
-        self._spoke: list[tuple[float, float]] = []
+
+    @property
+    def conversation(self) -> Conversation:
+        """The transcript, the floor and the timings so far."""
+        return self._record.conversation
+
+    @property
+    def clock(self) -> SessionClock:
+        """Seconds since the start."""
+        return self._record.clock
 
     # -- running
 
@@ -74,14 +71,14 @@ class Discussion:
         self.clock.start()
         for part in (self.listener, self.responder, self.voice):
             if isinstance(part, Attachable):
-                part.attach(_SessionReporter(self))
+                part.attach(self._record)
         try:
             await self._run_tasks()
         except BaseException as error:
             self.reason = "stopped" if self._stopping else "failed"
             raise unwrapped(error) from None
         finally:
-            self._set_floor(Floor.IDLE)
+            self._record.set_floor(Floor.IDLE)
         return self.conversation
 
     async def _run_tasks(self) -> None:
@@ -101,14 +98,14 @@ class Discussion:
                         tasks.start_soon(part.warmup)
 
     async def _converse(self) -> None:
-        self._set_floor(Floor.LISTENING)
+        self._record.set_floor(Floor.LISTENING)
         while not self._stopping:
             turn = await self._next_turn()
             match turn:
                 case Utterance() if not turn.text.strip():
                     await self._resume()
-                case Utterance() if self._is_echo(turn):
-                    self._tell("decision", {"what": "ignored", "why": "echo", "text": turn.text})
+                case Utterance() if self._delivery.echoes(turn):
+                    self._record.tell("decision", {"what": "ignored", "why": "echo", "text": turn.text})
                 case Utterance():
                     await self._exchange(turn)
                 case Announcement():
@@ -152,39 +149,35 @@ class Discussion:
             return True
         return False
 
-    def _is_echo(self, turn: Utterance) -> bool:
-        """It was heard while only the agent was audible: nothing of it lies outside one uncut reply."""
-        return turn.ended_s > 0 and any(start <= turn.started_s and turn.ended_s < end for start, end in self._spoke)
-
     # -- answering
 
     async def _exchange(self, turn: Utterance) -> None:
         self._forget_cut_reply()
         received = now()
-        self._add(turn)
-        self._set_floor(Floor.THINKING)
+        self._record.add(turn)
+        self._record.set_floor(Floor.THINKING)
         if self._thread is not None:
             await self._thread.append(turn)
         reply = self._begin(self.responder.reply(self.conversation.as_messages()))
         if await self._first_sentence(reply):
             await self._deliver(reply, turn=turn, received=received)
-        self._set_floor(Floor.LISTENING)
+        self._record.set_floor(Floor.LISTENING)
 
     async def _announce(self, announcement: Announcement) -> None:
         self._forget_cut_reply()
         reply = self._begin(_one(announcement.text))
         if await self._first_sentence(reply):
             await self._deliver(reply)
-        self._set_floor(Floor.LISTENING)
+        self._record.set_floor(Floor.LISTENING)
 
     async def _resume(self) -> None:
         """Go on with a reply that a false alarm cut, from the start of the sentence it was cut in."""
         reply, self._cut_reply = self._cut_reply, None
         if reply is None or not reply.has_more:
             return
-        self._tell("decision", {"what": "resumed", "why": "no words followed the sound that cut the reply"})
+        self._record.tell("decision", {"what": "resumed", "why": "no words followed the sound that cut the reply"})
         await self._deliver(reply)
-        self._set_floor(Floor.LISTENING)
+        self._record.set_floor(Floor.LISTENING)
 
     def _begin(self, sentences: AsyncIterator[str]) -> Reply:
         assert self._tasks is not None
@@ -201,61 +194,10 @@ class Discussion:
             raise
 
     async def _deliver(self, reply: Reply, *, turn: Utterance | None = None, received: float = 0.0) -> None:
-        """Speak a reply and put what was heard into the transcript, whatever ends it."""
-        started_s = self.clock.now()
-        self._reply = reply
-        self._set_floor(Floor.SPEAKING)
         try:
-            await self._speak_watched(reply)
+            await self._delivery.deliver(reply, turn=turn, received=received)
         finally:
-            self._reply = None
-            spoken = self._record(reply, started_s)
-            if turn is not None:
-                self._time(reply, turn, received)
             self._keep_or_abandon(reply)
-            await self._store(spoken)
-
-    async def _speak_watched(self, reply: Reply) -> None:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(reply.audible)
-            if self.policy.allow_barge_in:
-                tasks.start_soon(self._watch_onset, reply)
-            await reply.speak()
-            tasks.cancel_scope.cancel()
-
-    async def _watch_onset(self, reply: Reply) -> None:
-        """A speaking user cuts the reply; within the grace after its first audio only one who goes on."""
-        await reply.audible()
-        assert reply.first_audio_at is not None
-        grace_ends = reply.first_audio_at + self.policy.barge_in_grace_s
-        await self.listener.speech_started()
-        if now() < grace_ends:
-            await anyio.sleep_until(grace_ends)
-            await self.listener.speech_started()
-        await self._cut(reply, "onset")
-
-    def _record(self, reply: Reply, started_s: float) -> Utterance:
-        cut = reply.cut_by is not None
-        ended_s = self.clock.now()
-        if not cut:
-            self._spoke = [*self._spoke[-7:], (started_s, ended_s)]
-        heard, said = reply.heard, reply.said
-        utterance = Utterance(
-            "agent", heard, started_s, ended_s, interrupted=cut, said=said if said != heard else ""
-        )
-        self._add(utterance)
-        return utterance
-
-    def _time(self, reply: Reply, turn: Utterance, received: float) -> None:
-        first_sentence = received if reply.first_sentence_at is None else reply.first_sentence_at
-        timing = TurnTiming(
-            endpoint_s=turn.endpoint_s if isinstance(turn, SpokenUtterance) else 0.0,
-            recognise_s=turn.recognise_s if isinstance(turn, SpokenUtterance) else 0.0,
-            think_s=first_sentence - received,
-            speak_s=_speak_s(reply, first_sentence),
-        )
-        self.conversation.timings.append(timing)
-        self._tell("timing", timing.as_dict())
 
     def _keep_or_abandon(self, reply: Reply) -> None:
         """A reply that a sound cut may go on; every other one is over."""
@@ -269,24 +211,11 @@ class Discussion:
             self._cut_reply.abandon()
         self._cut_reply = None
 
-    async def _store(self, utterance: Utterance) -> None:
-        if self._thread is not None:
-            with anyio.move_on_after(STORE_LIMIT_S, shield=True):
-                await self._thread.append(utterance)
-
     # -- from outside
 
     async def interrupt(self) -> bool:
         """Cut the reply as a person talking over it would. False, touching nothing, unless the agent is speaking."""
-        if self._reply is None:
-            return False
-        if self._reply.cut_by is None:
-            await self._cut(self._reply, "interrupt")
-        return True
-
-    async def _cut(self, reply: Reply, by: str) -> None:
-        await reply.cut(by)
-        self._tell("interruption", {"by": by})
+        return await self._delivery.interrupt()
 
     async def add_turn(self, turn: Turn) -> None:
         """Add a typed turn or an announcement behind those that wait."""
@@ -295,34 +224,15 @@ class Discussion:
     async def finish(self) -> None:
         """End the conversation: a reply in progress is cut, and what was heard of it is kept."""
         self._stopping = True
-        if self._reply is not None and self._reply.cut_by is None:
-            await self._cut(self._reply, "stop")
+        await self._delivery.cut("stop")
         if self._tasks is not None:
             self._tasks.cancel_scope.cancel()
-
-    # -- telling
-
-    def _add(self, utterance: Utterance) -> None:
-        self.conversation.add(utterance)
-        data = {"speaker": utterance.speaker, "text": utterance.text, "interrupted": utterance.interrupted}
-        self._tell("utterance", data | ({"said": utterance.said} if utterance.said else {}))
-
-    def _set_floor(self, floor: Floor) -> None:
-        if self.conversation.floor is not floor:
-            self.conversation.floor = floor
-            self._tell("floor", {"floor": floor.value})
-
-    def _tell(self, kind: str, data: dict[str, Any]) -> None:
-        if self._observer is not None:
-            self._observer(kind, data)
 
     # -- ending
 
     def abandon(self) -> None:
         """Nothing more is told; the clock stands still. For a loop that a hanging part never gives back."""
-        self._set_floor(Floor.IDLE)
-        self._observer = None
-        self.clock.stop()
+        self._record.close()
 
     async def close_parts(self) -> list[str]:
         """Silence the voice and close all three parts; returns a line for each that failed or hung."""
@@ -338,27 +248,5 @@ class Discussion:
             await self.close_parts()
 
 
-class _SessionReporter:
-    """What the parts get."""
-
-    def __init__(self, discussion: Discussion) -> None:
-        self._discussion = discussion
-
-    def now(self) -> float:
-        return self._discussion.clock.now()
-
-    def of(self, monotonic_s: float) -> float:
-        return self._discussion.clock.of(monotonic_s)
-
-    def report(self, kind: str, /, **data: Any) -> None:
-        self._discussion._tell(kind, data)
-
-
 async def _one(text: str) -> AsyncIterator[str]:
     yield text
-
-
-def _speak_s(reply: Reply, first_sentence: float) -> float:
-    """From the first sentence to the first audio: measured where the voice says so, else what it reports."""
-    reported = reply.results[0].first_audio_s if reply.results else 0.0
-    return max(reported, (reply.first_audio_at or first_sentence) - first_sentence)

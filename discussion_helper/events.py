@@ -177,9 +177,7 @@ class EventHub(Generic[T]):
         for subscription in tuple(self._subscriptions):
             subscription.put(item)
 
-    def subscribe(
-        self, accepts: Callable[[T], bool] | None = None, *, capacity: int | None = None
-    ) -> Subscription[T]:
+    def subscribe(self, accepts: Callable[[T], bool] | None = None, *, capacity: int | None = None) -> Subscription[T]:
         """A new watcher from this moment on; after `close` it gets the last words alone."""
         subscription: Subscription[T] = Subscription(
             accepts=accepts or _anything,

@@ -8,7 +8,7 @@ from discussion_helper.clock import now
 from discussion_helper.events import Event, Subscription
 from discussion_helper.types import Conversation, Floor
 
-__all__ = ["Running", "Sessions"]
+__all__ = ["KEPT_S", "Running", "Sessions"]
 
 KEPT_S = 600.0
 """How long an ended session stays readable: long enough for a page to be reloaded."""

@@ -10,7 +10,7 @@ from discussion_helper.iteration import closing
 from discussion_helper.parts import Audible, LooksAhead, Voice
 from discussion_helper.types import SpokenSentence
 
-__all__ = ["CUT_LIMIT_S", "Reply", "estimate_heard"]
+__all__ = ["CHARACTERS_PER_S", "CUT_LIMIT_S", "SENTENCES_AHEAD", "Reply", "estimate_heard"]
 
 CUT_LIMIT_S = 0.25
 """How long a voice may take to stop, and then to return from `speak`, before the loop goes on without it."""

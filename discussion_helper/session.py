@@ -15,7 +15,7 @@ from discussion_helper.registry import Sessions
 from discussion_helper.turns import Announcement
 from discussion_helper.types import Conversation, Floor, Policy, Utterance, speaker_of
 
-__all__ = ["EVENTS_HELD", "Event", "Session", "Sessions", "utterance_of"]
+__all__ = ["EVENTS_HELD", "TALK_LIMIT_S", "Event", "Session", "Sessions", "utterance_of"]
 
 EVENTS_HELD = 1024
 """Events held for one watcher; more than that and the oldest go, with a `gap` in their place."""

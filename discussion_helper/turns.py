@@ -9,7 +9,7 @@ import anyio
 from discussion_helper.iteration import closing
 from discussion_helper.types import Utterance
 
-__all__ = ["Announcement", "End", "Turn", "Turns"]
+__all__ = ["CLOSE_HEARD_S", "TURNS_HELD", "Announcement", "End", "Turn", "Turns"]
 
 TURNS_HELD = 64
 """Bound of the inbox; whoever adds one more waits."""

@@ -19,7 +19,8 @@ LONG: Mapping[str, str] = {}  # file -> why it is longer than LONGEST lines
 LAYERS = (  # from the bottom; a module imports from its own layer and those below
     ("errors", "clock", "types", "settings"),
     ("models",),
-    ("events", "background", "closing", "iteration", "parts", "reply", "turns", "discussion", "session", "registry"),
+    ("events", "background", "closing", "iteration", "parts", "turns"),
+    ("record", "reply", "delivery", "discussion", "session", "registry"),
     ("audio",),
     ("vad", "turn", "stt", "tts", "responder"),
     ("testing",),
@@ -30,7 +31,7 @@ LAYERS = (  # from the bottom; a module imports from its own layer and those bel
     ("commands", "bench", "cli", "__main__", ""),
 )
 RANK = {folder: rank for rank, layer in enumerate(LAYERS) for folder in layer}
-STAGES = LAYERS[4]
+STAGES = LAYERS[5]
 COMPOSERS = ("app", "commands", "bench")  # they choose the adapters
 SHARED = ("responder.clauses", "tts.heard", "turn.activity", "turn.endpointing", "turn.turns")  # not adapters
 LEAF = ("errors", "settings", "models")  # all that `models` may import

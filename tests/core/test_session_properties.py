@@ -1,5 +1,6 @@
 """A session under random treatment: whatever is done to it and whenever, its promises hold."""
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,9 +34,7 @@ class Outcome:
     answers: list[tuple[Floor, bool]]
 
 
-actions = st.lists(
-    st.tuples(st.sampled_from(["interrupt", "say", "speak", "watch"]), st.floats(0.0, 1.5)), max_size=12
-)
+actions = st.lists(st.tuples(st.sampled_from(["interrupt", "say", "speak", "watch"]), st.floats(0.0, 1.5)), max_size=12)
 shapes = st.fixed_dictionaries(
     {
         "turns": st.lists(st.sampled_from(["one", "two three", "", "four five six"]), max_size=4),
@@ -79,7 +78,7 @@ def test_a_session_keeps_its_promises(loop: str, shape: dict[str, Any], todo: li
     session, conversation = outcome.session, outcome.session.discussion.conversation
     floors = ["idle", *(e.data["floor"] for e in outcome.events if e.kind == "floor")]
 
-    assert all(after in NEXT[before] for before, after in zip(floors, floors[1:], strict=False))
+    assert all(after in NEXT[before] for before, after in itertools.pairwise(floors))
     assert "idle" == floors[-1]
     assert "ended" == outcome.events[-1].kind
     assert 1 == sum(event.kind == "ended" for event in outcome.events)

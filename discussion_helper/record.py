@@ -1,0 +1,63 @@
+"""The record of one discussion: its clock, the conversation so far, and whoever is told of every change."""
+
+from collections.abc import Callable
+from typing import Any
+
+from discussion_helper.clock import SessionClock
+from discussion_helper.types import Conversation, Floor, TurnTiming, Utterance
+
+__all__ = ["Observer", "Record"]
+
+Observer = Callable[[str, dict[str, Any]], None]
+"""Told of every change: kind and payload of an event. Must not wait or raise."""
+
+
+class Record:
+    """Written by the loop alone. The parts get it as their `Reporter`."""
+
+    def __init__(self, observer: Observer | None = None) -> None:
+        self.conversation = Conversation()
+        self.clock = SessionClock()
+        self._observer = observer
+
+    def add(self, utterance: Utterance) -> None:
+        """A finished turn."""
+        self.conversation.add(utterance)
+        data = {"speaker": utterance.speaker, "text": utterance.text, "interrupted": utterance.interrupted}
+        self.tell("utterance", data | ({"said": utterance.said} if utterance.said else {}))
+
+    def add_timing(self, timing: TurnTiming) -> None:
+        """How long an answered turn took."""
+        self.conversation.timings.append(timing)
+        self.tell("timing", timing.as_dict())
+
+    def set_floor(self, floor: Floor) -> None:
+        """Who has the floor now; told when it is somebody else."""
+        if self.conversation.floor is not floor:
+            self.conversation.floor = floor
+            self.tell("floor", {"floor": floor.value})
+
+    def tell(self, kind: str, data: dict[str, Any]) -> None:
+        """Tell the observer something, in order."""
+        if self._observer is not None:
+            self._observer(kind, data)
+
+    def close(self) -> None:
+        """Nobody has the floor, nothing more is told, the clock stands still."""
+        self.set_floor(Floor.IDLE)
+        self._observer = None
+        self.clock.stop()
+
+    # -- as a Reporter
+
+    def now(self) -> float:
+        """Seconds since the session started."""
+        return self.clock.now()
+
+    def of(self, monotonic_s: float) -> float:
+        """A time of the event loop's clock on the session's clock."""
+        return self.clock.of(monotonic_s)
+
+    def report(self, kind: str, /, **data: Any) -> None:
+        """Tell of a fine event."""
+        self.tell(kind, data)
