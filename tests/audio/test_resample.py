@@ -1,0 +1,114 @@
+"""Resampling: what passes, what does not, and how late it is."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discussion_helper.audio.frames import Samples
+from discussion_helper.audio.resample import Resampler, resample
+from discussion_helper.errors import SettingError
+
+RATES = [(48_000, 16_000), (44_100, 16_000), (96_000, 16_000), (22_050, 48_000), (8_000, 16_000), (16_000, 44_100)]
+
+
+def tone(hertz: float, rate: int, seconds: float = 1.0) -> Samples:
+    return np.sin(2 * np.pi * hertz / rate * np.arange(round(seconds * rate))).astype(np.float32)
+
+
+def streamed(samples: Samples, source: int, target: int, block: int) -> Samples:
+    resampler = Resampler(source, target)
+    return np.concatenate([resampler.process(samples[i : i + block]) for i in range(0, len(samples), block)])
+
+
+def decibels(samples: Samples) -> float:
+    return float(10 * np.log10(2 * np.mean(np.square(samples, dtype=np.float64)) + 1e-15))
+
+
+@pytest.mark.parametrize("source", [48_000, 44_100])
+@pytest.mark.parametrize("hertz", [9_000, 10_500, 12_000, 15_000, 16_300, 18_000, 20_000])
+def test_tones_the_detectors_cannot_have_do_not_come_back_as_others(source: int, hertz: int) -> None:
+    assert decibels(streamed(tone(hertz, source), source, 16_000, source // 100)[800:]) < -75
+    assert decibels(resample(tone(hertz, source), source, 16_000)[800:-800]) < -75
+
+
+@pytest.mark.parametrize(("source", "target"), RATES)
+@pytest.mark.parametrize("hertz", [120, 1_000, 3_300])
+def test_speech_passes_unchanged_and_as_late_as_is_said(source: int, target: int, hertz: int) -> None:
+    out = streamed(tone(hertz, source), source, target, source // 100)
+
+    late = Resampler(source, target).delay_s
+    expected = np.sin(2 * np.pi * hertz * (np.arange(len(out)) / target - late))
+    np.testing.assert_allclose(out[target // 10 :], expected[target // 10 :], atol=3e-4)
+    assert late <= 0.0025
+
+
+@pytest.mark.parametrize(("source", "target"), RATES)
+def test_a_clip_keeps_its_place_and_length(source: int, target: int) -> None:
+    out = resample(tone(1_000, source), source, target)
+
+    assert abs(len(out) - target) <= 1
+    assert out.dtype == np.float32
+    expected = tone(1_000, target)
+    np.testing.assert_allclose(out[800:-800], expected[800 : len(out) - 800], atol=1e-3)
+
+
+@pytest.mark.parametrize(("source", "target"), [(48_000, 16_000), (44_100, 16_000), (16_000, 48_000), (32_000, 16_000)])
+def test_every_block_of_ten_milliseconds_gives_one_back(source: int, target: int) -> None:
+    resampler = Resampler(source, target)
+
+    lengths = {len(resampler.process(np.zeros(source // 100, np.float32))) for _ in range(300)}
+
+    assert lengths == {target // 100}
+
+
+@settings(max_examples=60, deadline=None)
+@given(rates=st.sampled_from(RATES), cuts=st.lists(st.integers(0, 700), min_size=1, max_size=12))
+def test_how_a_stream_is_cut_makes_no_difference(rates: tuple[int, int], cuts: list[int]) -> None:
+    samples = np.random.default_rng(0).standard_normal(sum(cuts)).astype(np.float32)
+    resampler = Resampler(*rates)
+
+    pieces = [resampler.process(piece) for piece in np.split(samples, np.cumsum(cuts)[:-1])]
+
+    np.testing.assert_allclose(np.concatenate(pieces), Resampler(*rates).process(samples), atol=1e-5)
+    assert len(np.concatenate(pieces)) == -(-len(samples) * rates[1] // rates[0])
+
+
+@pytest.mark.parametrize(("source", "target"), RATES)
+def test_the_end_of_a_stream_can_be_had_and_another_begun(source: int, target: int) -> None:
+    resampler = Resampler(source, target)
+    clip = tone(1_000, source, 0.1)
+
+    first = np.concatenate((resampler.process(clip), resampler.flush()))
+    second = np.concatenate((resampler.process(clip), resampler.flush()))
+
+    places = np.arange(len(first)) / target - resampler.delay_s
+    inside = (places > 0.005) & (places < 0.095)
+    np.testing.assert_allclose(first[inside], np.sin(2 * np.pi * 1_000 * places[inside]), atol=1e-3)
+    assert places[-1] >= 0.1 - 1.0 / min(source, target)
+    np.testing.assert_array_equal(first, second)
+
+
+def test_equal_rates_change_nothing_and_cost_no_time() -> None:
+    samples = tone(440, 16_000)
+    resampler = Resampler(16_000, 16_000)
+
+    assert resampler.process(samples) is samples
+    assert resampler.delay_s == 0.0
+    assert not len(resampler.flush())
+    assert resample(samples, 16_000, 16_000) is samples
+
+
+def test_nothing_becomes_nothing() -> None:
+    nothing = np.zeros(0, np.float32)
+
+    assert not len(Resampler(48_000, 16_000).process(nothing))
+    assert not len(resample(nothing, 22_050, 48_000))
+
+
+@pytest.mark.parametrize("rates", [(0, 16_000), (48_000, 0), (-1, 16_000)])
+def test_an_impossible_rate_is_refused(rates: tuple[int, int]) -> None:
+    with pytest.raises(SettingError, match="sample rate"):
+        Resampler(*rates)
+    with pytest.raises(SettingError, match="sample rate"):
+        resample(tone(100, 16_000, 0.01), *rates)
