@@ -22,7 +22,7 @@ RAMP = round(0.010 * RATE)
 def tone(generation: int, start: int, count: int) -> Samples:
     """A smooth signal that begins at zero, another one for each generation."""
     hertz = 150 + 10 * (generation % 7)
-    return (0.6 * np.sin(2 * np.pi * hertz / RATE * np.arange(start, start + count))).astype(np.float32)
+    return np.asarray(0.6 * np.sin(2 * np.pi * hertz / RATE * np.arange(start, start + count)), np.float32)
 
 
 def render(playback: Playback, count: int = BLOCK) -> tuple[Position | None, Samples]:
@@ -222,7 +222,7 @@ def test_a_write_beyond_the_capacity_is_refused_whole() -> None:
     playback.write(1, tone(1, 0, 4_000))
     assert playback.room == 800
 
-    with pytest.raises(RuntimeError, match="801 samples do not fit.*800"):
+    with pytest.raises(RuntimeError, match=r"801 samples do not fit.*800"):
         playback.write(1, tone(1, 4_000, 801))
 
     assert playback.pending(1) == 4_000
@@ -468,9 +468,8 @@ def test_a_device_that_renders_meanwhile_never_gets_a_dead_sample() -> None:
     for generation in range(1, 400):
         written = 0
         for count in random.integers(1, 500, 4):
-            end = playback.write(generation, numbered(generation, written, int(count)))
-            assert end == written + count
-            written = end
+            assert playback.write(generation, numbered(generation, written, int(count))) == written + count
+            written += int(count)
         if generation % 3:
             device.rendered.clear()
             assert device.rendered.wait(10.0)
