@@ -17,7 +17,8 @@ It covers wrong time stamps: an echo that comes before its reference is not canc
 -10 dB: 33 dB of it are removed for a lead of 2 to 200 ms, 12 dB for one of 400 ms within the first second; 22 dB when
 the reference is 5 ms late, 13 dB at 10 ms, 7 dB at 20 ms. Blocks are rendered at least 20 ms before the DAC, so they
 are here in time."""
-LEAST_LEAD_S = 0.005
+LEAST_LEAD_S = 0.002
+"""Less than that, and the canceller loses the echo."""
 HELD_S = 4.0
 """Of what was played: what is in the device and what the audio thread may be behind, with room to spare."""
 STEP_S = 0.010
@@ -82,7 +83,7 @@ class Reference:
         self._resampler = Resampler(self._rate, self._rate)
         self._expected = -1
         self._known = False
-        self._sounding = False
+        self._taken = 0
         self._lead = self._full_lead
         self._place: int | None = None
 
@@ -93,32 +94,34 @@ class Reference:
             self.reset()
             self._resampler = Resampler(frame.rate, self._rate)
         self._clock.observe(frame.start_s, played.at_s)
-        if frame.start != self._expected:
+        if frame.start == self._expected:
+            self._shorten_lead(self._taken - self._end)
+        else:
             self._begin(frame)
         self._append(self._resampler.process(frame.samples))
         self._expected = frame.end
         self._known = True
-        self._sounding = bool(frame.samples.any())
 
     def take(self, at_s: float, count: int) -> Samples:
         """The next `count` samples, for a block of the microphone whose first sample was at the ADC at `at_s`."""
         if not self._known:
             return np.zeros(count, np.float32)
         ideal = (at_s - self._clock.offset_s) * self._rate
-        self._shorten_lead(self._end - ideal - count)
         off = ideal + self._lead - (self._place if self._place is not None else np.inf)
         if abs(off) > STEP_S * self._rate:
             self._place, off = round(ideal + self._lead), 0.0
         length = count + (0 if abs(off) <= SLACK else 1 if off > 0 else -1)
         assert self._place is not None
         block = self._read(self._place, length)
-        self._place = self._place + length if block.any() else None
+        self._taken = self._place + length
+        self._place = self._taken if block.any() else None
         return block if length == count else _stretched(block, count)
 
-    def _shorten_lead(self, ahead: float) -> None:
-        """A device that is rendered for later than expected must not leave holes: `ahead` samples are there in time."""
-        if self._sounding and ahead < self._lead:
-            self._lead = max(int(ahead), min(self._lead, round(LEAST_LEAD_S * self._rate)))
+    def _shorten_lead(self, missed: int) -> None:
+        """The last block taken had to do without `missed` samples that come only now: from a device that is rendered
+        for later than expected. It must not be so again."""
+        if missed > 0:
+            self._lead = max(self._lead - missed, round(LEAST_LEAD_S * self._rate))
 
     # -- the ring, addressed by sample index
 

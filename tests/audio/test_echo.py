@@ -1,0 +1,205 @@
+"""The echo path on recorded speech in a simulated room: what is removed, what is left, what is expected."""
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from discussion_helper.audio.echo import EchoCanceller, EchoPath
+from discussion_helper.audio.echo_level import EchoLevel
+from discussion_helper.audio.frames import Frame, Samples
+from discussion_helper.audio.inbox import Played
+from discussion_helper.audio.playback import Position
+
+SPEECH = Path(__file__).parents[2] / "audio" / "speech"
+RATE = 16_000
+LAG = 128
+
+
+@cache
+def agent() -> Samples:
+    return recorded("mfa_acoustic_corpus.wav", -20.0)[: 12 * RATE]
+
+
+@cache
+def user() -> Samples:
+    return recorded("jfk.wav", -26.0)[: 4 * RATE]
+
+
+def recorded(name: str, level_db: float) -> Samples:
+    samples, rate = soundfile.read(SPEECH / name, dtype="float32")
+    assert rate == RATE
+    return np.asarray(samples * 10 ** ((level_db - decibels(samples)) / 20), np.float32)
+
+
+def decibels(samples: Samples) -> float:
+    return float(10 * np.log10(np.mean(np.square(samples, dtype=np.float64)) + 1e-12))
+
+
+def noise(count: int, level_db: float = -65.0) -> Samples:
+    return np.asarray(np.random.default_rng(9).standard_normal(count) * 10 ** (level_db / 20), np.float32)
+
+
+def echo(far: Samples, gain_db: float, delay_s: float) -> Samples:
+    """What a room of 0.2 s reverberation makes of it at the microphone."""
+    taps = np.random.default_rng(3).standard_normal(3_200) * 10 ** (-3 * np.arange(3_200) / (0.2 * RATE)) * 0.08
+    taps[0] = 1.0
+    wet = np.convolve(far, taps / np.sqrt(np.square(taps).sum()))
+    late = np.concatenate((np.zeros(round(delay_s * RATE)), wet))[: len(far)]
+    return np.asarray(late * 10 ** (gain_db / 20), np.float32)
+
+
+def blocks(samples: Samples) -> list[Samples]:
+    return np.split(samples[: len(samples) // 160 * 160], len(samples) // 160)
+
+
+def cancelled(canceller: EchoCanceller, near: Samples, far: Samples) -> Samples:
+    return np.concatenate([canceller.process(n, f) for n, f in zip(blocks(near), blocks(far), strict=True)])
+
+
+@pytest.mark.parametrize("delay_s", [0.02, 0.1, 0.4])
+@pytest.mark.parametrize("gain_db", [0.0, -10.0])
+def test_the_echo_is_removed_from_the_first_seconds_on(gain_db: float, delay_s: float) -> None:
+    near = echo(agent(), gain_db, delay_s) + noise(len(agent()))
+
+    out = cancelled(EchoCanceller(), near, agent())[LAG:]
+
+    first, later = slice(RATE, 3 * RATE), slice(6 * RATE, None)
+    assert decibels(out[first]) < decibels(near[first]) - 15.0
+    assert decibels(out[later]) < decibels(near[later]) - 22.0
+
+
+@pytest.mark.parametrize("gain_db", [-10.0, -20.0])
+def test_who_talks_over_the_echo_is_still_there(gain_db: float) -> None:
+    start = 6 * RATE
+    near = echo(agent(), gain_db, 0.05) + noise(len(agent()))
+    near[start : start + len(user())] += user()
+
+    out = cancelled(EchoCanceller(), near, agent())[start + LAG : start + LAG + len(user())]
+
+    kept = float(out @ user() / (user() @ user()))
+    assert 20 * np.log10(kept) > -7.0
+
+
+def test_while_nothing_is_played_the_microphone_passes_unchanged_only_later() -> None:
+    near = user()
+
+    out = cancelled(EchoCanceller(), near, np.zeros_like(near))
+
+    np.testing.assert_array_equal(out[LAG:], near[: len(out) - LAG])
+    assert round(EchoCanceller.delay_s * RATE) == LAG
+
+
+def test_sleeping_forgets_nothing_and_waking_repeats_nothing() -> None:
+    canceller = EchoCanceller()
+    half = 6 * RATE
+    pause = np.zeros(5 * RATE, np.float32)
+    far = np.concatenate((agent()[:half], pause, agent()[half:]))
+    near = echo(far, -10.0, 0.03) + noise(len(far))
+    talk = half + 2 * RATE
+    near[talk : talk + RATE] += user()[:RATE]
+
+    out = cancelled(canceller, near, far)[LAG:]
+
+    np.testing.assert_array_equal(out[talk : talk + RATE], near[talk : talk + RATE])
+    woken = slice(half + len(pause), half + len(pause) + RATE)
+    assert decibels(out[woken]) < decibels(near[woken]) - 18.0
+
+
+def test_a_reset_begins_in_another_room() -> None:
+    canceller = EchoCanceller()
+    near = echo(agent(), -10.0, 0.02) + noise(len(agent()))
+    first = cancelled(canceller, near, agent())
+
+    canceller.reset()
+
+    np.testing.assert_allclose(cancelled(canceller, near, agent()), first, atol=1e-4)
+
+
+@pytest.mark.parametrize("lengths", [(160, 159), (80, 80), (0, 160)])
+def test_blocks_of_another_length_are_refused(lengths: tuple[int, int]) -> None:
+    near, far = (np.zeros(length, np.float32) for length in lengths)
+
+    with pytest.raises(ValueError, match="160 samples"):
+        EchoCanceller().process(near, far)
+
+
+def over_expected(path: EchoPath, near: Samples, far: Samples) -> tuple[Samples, Samples]:
+    """Run the whole path on a loudspeaker at 16 kHz; the output, and how far each block was above what was expected."""
+    out, over = [], []
+    for number, (heard, sent) in enumerate(zip(blocks(near), blocks(far), strict=True)):
+        for ahead in [0, 1, 2, 3] if number == 0 else [number + 3]:  # rendered 30 ms before the DAC
+            due = far[160 * ahead : 160 * ahead + 160]
+            if len(due) == 160:
+                path.feed(Played(Frame(due.copy(), RATE, 160 * ahead), 50.0 + ahead / 100, Position(1, 0, RATE)))
+        assert len(sent) == 160
+        out.append(path.clean(heard, 50.0 + number / 100))
+        over.append(path.near_db - path.expected_db)
+    return np.concatenate(out), np.asarray(over, np.float32)
+
+
+@pytest.mark.parametrize(("gain_db", "delay_s"), [(0.0, 0.02), (-10.0, 0.02), (-10.0, 0.2), (-20.0, 0.05)])
+def test_the_echo_is_never_much_louder_than_expected(gain_db: float, delay_s: float) -> None:
+    near = echo(agent(), gain_db, delay_s) + noise(len(agent()))
+
+    out, over = over_expected(EchoPath(), near, agent())
+
+    audible = np.array([decibels(block) > -55.0 for block in blocks(near)])
+    assert np.percentile(over[audible], 99) < 6.0
+    assert -4.0 < np.median(over[400:][audible[400:]]) < 1.0
+    assert decibels(out[6 * RATE :]) < decibels(near[6 * RATE :]) - 15.0
+
+
+def test_who_talks_is_louder_than_the_echo_expected() -> None:
+    start = 6 * RATE
+    near = echo(agent(), -15.0, 0.05) + noise(len(agent()))
+    near[start : start + len(user())] += user()
+
+    _, over = over_expected(EchoPath(), near, agent())
+
+    voiced = np.array([decibels(block) > -35.0 for block in blocks(user())])
+    talk = over[start // 160 :][: len(voiced)][voiced]
+    assert np.mean(talk > 6.0) > 0.4
+    onset = np.convolve(talk[:40] > 6.0, np.ones(3, int), "valid")
+    assert (onset == 3).any(), "three blocks in a row within 400 ms"
+
+
+def expected_while_speaking(level: EchoLevel, echo_power: float, *, seconds: int, user_power: float = 0.0) -> float:
+    """Words of 200 ms with pauses as long, played at -20 dBFS; what is expected in the last of them, in dBFS."""
+    expected = 0.0
+    for number in range(100 * seconds):
+        spoken = number % 40 >= 20
+        near = 1e-6 + spoken * echo_power + user_power
+        expected = level.step(near, 0.01 * spoken, only_echo=spoken and not user_power)
+    return 10 * float(np.log10(expected))
+
+
+def test_talking_over_it_hardly_raises_what_is_expected() -> None:
+    level = EchoLevel()
+    before = expected_while_speaking(level, 0.001, seconds=10)
+
+    expected_while_speaking(level, 0.001, seconds=1, user_power=0.01)
+    after = expected_while_speaking(level, 0.001, seconds=1)
+
+    assert before == pytest.approx(-30.0, abs=2.0)
+    assert after < before + 3.0
+
+
+def test_a_loudspeaker_turned_up_or_down_is_learnt() -> None:
+    level = EchoLevel()
+
+    assert expected_while_speaking(level, 0.001, seconds=10) == pytest.approx(-30.0, abs=2.0)
+    assert expected_while_speaking(level, 0.02, seconds=10) == pytest.approx(-17.0, abs=2.0)
+    assert expected_while_speaking(level, 0.0005, seconds=20) == pytest.approx(-33.0, abs=2.0)
+
+
+def test_samples_that_are_no_numbers_are_silence() -> None:
+    path = EchoPath()
+    path.clean(np.full(160, np.nan, np.float32), 1.0)
+
+    out = [path.clean(np.full(160, 0.1, np.float32), 1.0 + number / 100) for number in range(1, 4)]
+
+    assert np.isfinite(np.concatenate(out)).all()
+    assert path.near_db == pytest.approx(-20.0, abs=0.1)
