@@ -16,9 +16,9 @@ from discussion_helper.errors import DeviceError
 from discussion_helper.voice.hearing import Hearing, Note
 from discussion_helper.voice.marks import Marks
 
-__all__ = ["AudioEngine", "Ears", "OpenCapture", "OpenPlayback", "Source"]
+__all__ = ["AudioEngine", "Ears", "Sink", "Source"]
 
-log = logging.getLogger(__name__)
+_log = logging.getLogger(__name__)
 
 JOIN_S = 0.3
 """The thread ends after the block under way, which takes it a few milliseconds."""
@@ -53,12 +53,6 @@ class Ears(Protocol):
         ...
 
 
-OpenCapture = Callable[[Inbox], Source]
-"""Opens the microphone. Blocks; raises DeviceError."""
-OpenPlayback = Callable[[Inbox], Sink]
-"""Opens the loudspeaker. Blocks; raises DeviceError."""
-
-
 class AudioEngine:
     """Entered, it has an open loudspeaker, an audio thread, and a microphone to open. Left, nothing of them is there.
 
@@ -66,25 +60,30 @@ class AudioEngine:
     """
 
     def __init__(
-        self, *, open_capture: OpenCapture, open_playback: OpenPlayback, hearing: Callable[[int], Hearing]
+        self,
+        *,
+        inbox: Inbox,
+        open_capture: Callable[[], Source],
+        open_playback: Callable[[], Sink],
+        hearing: Callable[[int], Hearing],
     ) -> None:
-        """`hearing` makes what listens, from the microphone's rate."""
+        """`inbox`: what the devices feed. `hearing` makes what listens, from the microphone's rate."""
         self._open_capture = open_capture
         self._open_playback = open_playback
         self._make_hearing = hearing
-        self._inbox = Inbox()
+        self._inbox = inbox
         self._hearing: Hearing | None = None
         self._capture: Source | None = None
         self._sink: Sink | None = None
         self._ears: Ears | None = None
-        self._on_lost: Callable[[Exception], None] = log.error
+        self._on_lost: Callable[[Exception], None] = _log.error
         self._thread = Thread(target=self._run, name="audio", daemon=True)
         self.late_s = 0.0
         """The longest the audio thread was behind the microphone."""
 
     async def __aenter__(self) -> Self:
         self._handover = LoopHandover()
-        self._sink = await anyio.to_thread.run_sync(self._open_playback, self._inbox)
+        self._sink = await anyio.to_thread.run_sync(self._open_playback)
         self.marks = Marks(self._sink.playback)
         self._thread.start()
         return self
@@ -116,7 +115,7 @@ class AudioEngine:
     async def open_microphone(self, ears: Ears) -> str:
         """Open it and tell `ears` of what is heard; its name. Raises DeviceError."""
         self._ears = ears
-        self._capture = await anyio.to_thread.run_sync(self._open_capture, self._inbox)
+        self._capture = await anyio.to_thread.run_sync(self._open_capture)
         hearing = self._make_hearing(self._capture.rate)
         self._inbox.put(Call(lambda: self._listen(hearing)))
         return self._capture.name

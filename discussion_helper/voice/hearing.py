@@ -9,7 +9,7 @@ import numpy as np
 from discussion_helper.audio.frames import Frame, Samples
 from discussion_helper.audio.inbox import Captured, Played
 from discussion_helper.audio.resample import Resampler
-from discussion_helper.turn.turns import TurnEnded, TurnEvent, TurnSegmenter
+from discussion_helper.turn.turns import TurnEvent, TurnSegmenter
 from discussion_helper.voice.barge_in import OnsetRule
 
 __all__ = ["RATE", "EchoPath", "Hearing", "Level", "Muted", "Note", "Onset", "Turn"]
@@ -25,7 +25,7 @@ MUTED_S = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Something about a turn. Times on the clock of `time.monotonic`: when it was decided, and the last voice so far."""
+    """Something about a turn, when it was decided, and the first and last voice so far; on `time.monotonic`'s clock."""
 
     event: TurnEvent
     decided_at_s: float
@@ -121,11 +121,10 @@ class Hearing:
             yield Onset(zero_s + self._next / RATE, self._segmenter.open_voiced_s)
 
     def _turn(self, event: TurnEvent, zero_s: float) -> Turn:
-        started = event.start if isinstance(event, TurnEnded) else self._segmenter.open_since
         return Turn(
             event,
             decided_at_s=zero_s + self._next / RATE,
-            started_at_s=zero_s + started / RATE,
+            started_at_s=zero_s + self._segmenter.onset / RATE,
             voiced_until_s=zero_s + self._segmenter.voiced_until / RATE,
         )
 

@@ -1,12 +1,12 @@
 """Marks in a reply: the event loop waits at one until the loudspeaker has got that far."""
 
-import time
 from dataclasses import dataclass, field
 
 import anyio
 
 from discussion_helper.audio.inbox import Played
 from discussion_helper.audio.playback import Playback
+from discussion_helper.clock import now
 
 __all__ = ["Mark", "Marks"]
 
@@ -44,7 +44,7 @@ class Marks:
         self._aim()
         position = self._playback.position  # it may have been passed while it was being set
         if (position.generation, position.samples) > (generation, samples):
-            self.pass_all(position.generation, position.samples, time.monotonic())
+            self.pass_all(position.generation, position.samples, now())
         return mark
 
     def is_passed_by(self, played: Played) -> bool:

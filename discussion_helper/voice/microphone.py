@@ -1,6 +1,5 @@
 """The listener: turns from the audio thread become text, and onsets become interruptions."""
 
-import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from anyio.abc import TaskGroup
 
 from discussion_helper.audio.devices import muted_fix
 from discussion_helper.background import Background
+from discussion_helper.clock import now
 from discussion_helper.parts import Reporter
 from discussion_helper.stt.base import Recognised, Recogniser
 from discussion_helper.turn.turns import TurnEnded, TurnPaused, TurnResumed, TurnStarted
@@ -53,7 +53,9 @@ class MicrophoneListener:
     that the text is mostly there when the turn ends. The device is open from the first `utterances()` to `aclose()`.
     """
 
-    def __init__(self, recogniser: Recogniser, microphone: Microphone, *, spoken: Callable[[], list[str]] = list) -> None:
+    def __init__(
+        self, recogniser: Recogniser, microphone: Microphone, *, spoken: Callable[[], list[str]] = list
+    ) -> None:
         """`spoken`: what the agent said lately, against which a turn is checked for being its echo."""
         self._recogniser = recogniser
         self._microphone = microphone
@@ -200,7 +202,7 @@ class MicrophoneListener:
                 self._of(note.started_at_s),
                 self._of(note.voiced_until_s),
                 endpoint_s=max(0.0, note.decided_at_s - note.voiced_until_s),
-                recognise_s=max(0.0, time.monotonic() - note.decided_at_s),
+                recognise_s=max(0.0, now() - note.decided_at_s),
             )
         )
         self._open_turns = max(0, self._open_turns - 1)

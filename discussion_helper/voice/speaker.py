@@ -1,8 +1,7 @@
 """The voice: clauses synthesised one ahead, played without a gap, stopped at once."""
 
-import time
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 
 import anyio
@@ -10,6 +9,7 @@ import anyio
 from discussion_helper.audio.frames import Samples
 from discussion_helper.audio.playback import Playback
 from discussion_helper.audio.resample import resample
+from discussion_helper.clock import now
 from discussion_helper.tts.base import Synthesiser
 from discussion_helper.tts.heard import heard_words
 from discussion_helper.types import SpokenSentence
@@ -41,7 +41,12 @@ class SpeakerVoice:
     """
 
     def __init__(
-        self, synthesiser: Synthesiser, playback: Playback, marks: Marks, *, close: Callable[[], Awaitable[None]]
+        self,
+        synthesiser: Synthesiser,
+        playback: Playback,
+        marks: Marks,
+        *,
+        close: Callable[[], Coroutine[None, None, None]],
     ) -> None:
         """`marks` are told of what is played; `close` releases the loudspeaker."""
         self._synthesiser = synthesiser
@@ -49,6 +54,7 @@ class SpeakerVoice:
         self._marks = marks
         self._close = close
         self._generation = 0
+        self._audible = anyio.Event()
         self._begin_reply()
         self._prepared: deque[_Clause] = deque()
         self._current: _Clause | None = None
@@ -70,7 +76,7 @@ class SpeakerVoice:
         Raises SynthesisError, and DeviceError when the loudspeaker is lost.
         """
         self._raise_failure()
-        began = time.monotonic()
+        began = now()
         clause = self._current = self._take(sentence)
         self.recent.append(sentence)
         first: list[Mark] = []
@@ -137,7 +143,8 @@ class SpeakerVoice:
 
     def _begin_reply(self) -> None:
         self._generation += 1
-        self._audible = anyio.Event()
+        if self._audible.is_set():  # who waits already waits for this reply
+            self._audible = anyio.Event()
         self._was_stopped = False
         self._stopped_at = 0
 
@@ -149,6 +156,8 @@ class SpeakerVoice:
 
     async def _synthesise(self, text: str) -> Samples:
         speech = await self._synthesiser.synthesise(text)
+        if speech.rate == self._playback.rate:
+            return speech.samples
         return await anyio.to_thread.run_sync(resample, speech.samples, speech.rate, self._playback.rate)
 
     def _write(self, clause: _Clause) -> None:

@@ -1,0 +1,199 @@
+"""The audio thread between its devices: a real thread, devices without hardware."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from threading import get_ident
+from typing import Any
+
+import anyio
+import numpy as np
+import pytest
+
+from discussion_helper.audio.frames import Frame
+from discussion_helper.audio.inbox import Captured, DeviceLost, Inbox, Played
+from discussion_helper.audio.playback import Playback
+from discussion_helper.errors import DeviceError
+from discussion_helper.voice.engine import AudioEngine
+from discussion_helper.voice.hearing import Level, Note
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """Real time: a real thread takes part."""
+    return "asyncio"
+
+
+@dataclass
+class FakeDevice:
+    name: str
+    rate: int = 1_000
+    playback: Playback = field(default_factory=lambda: Playback(1_000))
+    closes: int = 0
+
+    def close(self) -> None:
+        self.closes += 1
+
+
+class FakeHearing:
+    """Notes the amplitude of each block as a level."""
+
+    def __init__(self) -> None:
+        self.threads: set[int] = set()
+        self.played_blocks = 0
+        self.fails = False
+
+    def captured(self, item: Captured) -> list[Note]:
+        self.threads.add(get_ident())
+        if self.fails:
+            raise ValueError("bad block")
+        return [Level(float(item.frame.samples[0]))]
+
+    def played(self, item: Played) -> None:
+        self.played_blocks += 1
+
+    def finish(self) -> list[Note]:
+        return [Level(-99.0)]
+
+
+class FakeEars:
+    def __init__(self) -> None:
+        self.send, self.notes = anyio.create_memory_object_stream[Note](100)
+        self.errors: list[Exception] = []
+        self.told = anyio.Event()
+
+    def noted(self, note: Note) -> None:
+        self.send.send_nowait(note)
+
+    def lost(self, error: Exception) -> None:
+        self.errors.append(error)
+        self.told.set()
+
+    def close(self) -> None:
+        self.send.close()
+        self.notes.close()
+
+
+class Rig:
+    def __init__(self) -> None:
+        self.inbox = Inbox()
+        self.microphone, self.loudspeaker = FakeDevice("mic"), FakeDevice("speaker")
+        self.hearing = FakeHearing()
+        self.ears = FakeEars()
+        make: Callable[[int], Any] = lambda rate: self.hearing  # noqa: E731
+        self.engine = AudioEngine(
+            inbox=self.inbox,
+            open_capture=lambda: self.microphone,
+            open_playback=lambda: self.loudspeaker,
+            hearing=make,
+        )
+
+    def capture(self, amplitude: float, start: int = 0) -> None:
+        self.inbox.put(Captured(Frame(np.full(10, amplitude, np.float32), 1_000, start), 0.0))
+
+
+@pytest.fixture
+async def rig() -> Any:
+    rig = Rig()
+    yield rig
+    rig.ears.close()
+
+
+async def test_what_is_heard_is_told_on_the_loop_in_order(rig: Rig) -> None:
+    async with rig.engine as engine:
+        assert "mic" == await engine.open_microphone(rig.ears)
+        for number in range(5):
+            rig.capture(float(number))
+        told = [await rig.ears.notes.receive() for _ in range(5)]
+
+    assert [Level(float(number)) for number in range(5)] == told
+    assert get_ident() not in rig.hearing.threads
+
+
+async def test_closing_the_microphone_ends_what_is_open_and_hears_nothing_more(rig: Rig) -> None:
+    async with rig.engine as engine:
+        await engine.open_microphone(rig.ears)
+        await engine.close_microphone()
+        await engine.close_microphone()
+        assert Level(-99.0) == await rig.ears.notes.receive()
+        rig.capture(1.0)
+        await engine.open_microphone(rig.ears)
+        rig.capture(2.0)
+        assert Level(2.0) == await rig.ears.notes.receive()
+
+    assert 2 == rig.microphone.closes
+
+
+async def test_leaving_closes_both_devices_and_ends_the_thread(rig: Rig) -> None:
+    async with rig.engine as engine:
+        await engine.open_microphone(rig.ears)
+        assert engine._thread.is_alive()
+
+    assert (1, 1, False) == (rig.microphone.closes, rig.loudspeaker.closes, rig.engine._thread.is_alive())
+
+
+async def test_a_mark_wakes_the_loop_when_it_is_passed(rig: Rig) -> None:
+    async with rig.engine as engine:
+        playback = engine.playback
+        playback.write(1, np.full(25, 0.5, np.float32))
+        mark = engine.marks.set(1, 15)
+        for start in (0, 10, 20):
+            block = np.empty(10, np.float32)
+            position = playback.render(block)
+            assert position is not None
+            rig.inbox.put(Played(Frame(block, 1_000, start), 7.0 + start / 1_000, position))
+        with anyio.fail_after(5.0):
+            await mark.reached.wait()
+
+    assert 7.01 == mark.at_s
+
+
+async def test_a_lost_microphone_is_told_to_the_listener_with_the_fix(rig: Rig) -> None:
+    async with rig.engine as engine:
+        await engine.open_microphone(rig.ears)
+        rig.inbox.put(DeviceLost("capture", '"mic" stopped by itself'))
+        with anyio.fail_after(5.0):
+            await rig.ears.told.wait()
+
+    assert isinstance(rig.ears.errors[0], DeviceError)
+    assert "--device" in str(rig.ears.errors[0])
+
+
+async def test_a_lost_loudspeaker_is_told_to_the_voice(rig: Rig) -> None:
+    told = anyio.Event()
+    async with rig.engine as engine:
+        engine.on_loudspeaker_lost(lambda error: told.set())
+        rig.inbox.put(DeviceLost("playback", '"speaker" stopped by itself'))
+        with anyio.fail_after(5.0):
+            await told.wait()
+
+    assert [] == rig.ears.errors
+
+
+async def test_a_failure_on_the_audio_thread_ends_the_talk_and_not_the_thread(rig: Rig) -> None:
+    rig.hearing.fails = True
+    async with rig.engine as engine:
+        engine.on_loudspeaker_lost(lambda error: None)
+        await engine.open_microphone(rig.ears)
+        rig.capture(1.0)
+        with anyio.fail_after(5.0):
+            await rig.ears.told.wait()
+        assert engine._thread.is_alive()
+
+    assert "bad block" in str(rig.ears.errors[0])
+
+
+async def test_a_device_that_cannot_be_opened_leaves_nothing_open() -> None:
+    rig = Rig()
+
+    def refuse() -> FakeDevice:
+        raise DeviceError("no such device")
+
+    rig.engine._open_playback = refuse
+    with pytest.raises(DeviceError):
+        async with rig.engine:
+            pass
+    rig.ears.close()
+
+    assert not rig.engine._thread.is_alive()

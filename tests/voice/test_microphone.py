@@ -1,0 +1,238 @@
+"""The listener on a microphone."""
+
+from typing import Any
+
+import anyio
+import numpy as np
+import pytest
+
+from discussion_helper.audio.frames import Samples
+from discussion_helper.errors import DeviceError
+from discussion_helper.parts import Listener, Mutable
+from discussion_helper.session import Session
+from discussion_helper.stt.base import Recognised
+from discussion_helper.testing import EchoResponder, SilentVoice
+from discussion_helper.turn.turns import TurnEnded, TurnPaused, TurnResumed, TurnStarted
+from discussion_helper.types import Policy, Utterance
+from discussion_helper.voice.hearing import Level, Muted, Note, Onset, Turn
+from discussion_helper.voice.microphone import MicrophoneListener
+
+pytestmark = pytest.mark.anyio
+
+
+class FakeMicrophone:
+    def __init__(self) -> None:
+        self.opens = self.closes = 0
+
+    async def open_microphone(self, ears: MicrophoneListener) -> str:
+        self.opens += 1
+        return "fake [test]"
+
+    async def close_microphone(self) -> None:
+        self.closes += 1
+
+
+class FakeRecogniser:
+    """Takes `takes_s` for the next of `texts`."""
+
+    def __init__(self, *texts: str, takes_s: float = 0.2) -> None:
+        self.texts, self.takes_s = list(texts), takes_s
+        self.calls = 0
+        self.closed = False
+
+    async def recognise(self, samples: Samples, *, voiced_s: float | None = None) -> Recognised:
+        self.calls += 1
+        await anyio.sleep(self.takes_s)
+        text = self.texts.pop(0)
+        return Recognised(text, refused="" if text else "nobody spoke")
+
+    async def warmup(self) -> None: ...
+
+    async def aclose(self) -> None:
+        self.closed = True
+
+
+SAMPLES = np.zeros(16, np.float32)
+
+
+def note(event: Any, *, voiced_until_s: float = 0.0) -> Turn:
+    return Turn(event, anyio.current_time(), max(0.0, voiced_until_s - 1.0), voiced_until_s)
+
+
+async def turn(listener: MicrophoneListener, *, end: int = 100, silence_s: float = 0.5) -> None:
+    """Somebody speaks for a second, and is silent for `silence_s`."""
+    listener.noted(note(TurnStarted(0)))
+    await anyio.sleep(1.0)
+    until_s = anyio.current_time()
+    listener.noted(note(TurnPaused(SAMPLES, 0, end, 0.9), voiced_until_s=until_s))
+    await anyio.sleep(silence_s)
+    listener.noted(note(TurnEnded(SAMPLES, 0, end, 0.9), voiced_until_s=until_s))
+
+
+class Heard:
+    """A listener in a task, and what it heard."""
+
+    def __init__(self, recogniser: FakeRecogniser, **options: Any) -> None:
+        self.microphone, self.recogniser = FakeMicrophone(), recogniser
+        self.listener = MicrophoneListener(recogniser, self.microphone, **options)
+        self.utterances: list[Utterance] = []
+
+    async def __aenter__(self) -> "Heard":
+        self._tasks = await anyio.create_task_group().__aenter__()
+        self._tasks.start_soon(self._listen)
+        await anyio.sleep(0.01)
+        return self
+
+    async def __aexit__(self, *exc: Any) -> bool | None:
+        await self.listener.aclose()
+        return await self._tasks.__aexit__(*exc)
+
+    async def _listen(self) -> None:
+        self.utterances.extend([u async for u in self.listener.utterances()])
+
+
+def test_it_is_a_listener_that_can_be_muted() -> None:
+    listener = MicrophoneListener(FakeRecogniser(), FakeMicrophone())
+
+    assert isinstance(listener, Listener)
+    assert isinstance(listener, Mutable)
+
+
+async def test_recognition_begins_in_the_silence_and_costs_nothing_when_the_turn_ends() -> None:
+    async with Heard(FakeRecogniser("hello", takes_s=0.3)) as heard:
+        await turn(heard.listener, silence_s=0.5)
+        await anyio.sleep(0.01)
+
+    spoken: Any = heard.utterances[0]
+    assert ("hello", 1) == (spoken.text, heard.recogniser.calls)
+    assert 0.5 == pytest.approx(spoken.endpoint_s)
+    assert 0.0 == pytest.approx(spoken.recognise_s, abs=0.01)
+
+
+async def test_a_slow_recognition_is_measured_from_the_end_of_the_turn() -> None:
+    async with Heard(FakeRecogniser("hello", takes_s=0.8)) as heard:
+        await turn(heard.listener, silence_s=0.5)
+        await anyio.sleep(1.0)
+
+    spoken: Any = heard.utterances[0]
+    assert 0.3 == pytest.approx(spoken.recognise_s, abs=0.01)
+
+
+async def test_what_was_recognised_in_a_pause_is_thrown_away_when_the_user_goes_on() -> None:
+    async with Heard(FakeRecogniser("hello wor", "hello world")) as heard:
+        heard.listener.noted(note(TurnStarted(0)))
+        heard.listener.noted(note(TurnPaused(SAMPLES, 0, 50, 0.4)))
+        await anyio.sleep(0.25)
+        heard.listener.noted(note(TurnResumed(60)))
+        await turn(heard.listener, end=100)
+        await anyio.sleep(0.3)
+
+    assert (["hello world"], 2) == ([u.text for u in heard.utterances], heard.recogniser.calls)
+
+
+async def test_a_turn_without_words_is_told_as_one() -> None:
+    async with Heard(FakeRecogniser("")) as heard:
+        await turn(heard.listener)
+        await anyio.sleep(0.3)
+
+    assert [""] == [u.text for u in heard.utterances]
+
+
+async def test_the_agents_own_words_are_no_turn() -> None:
+    spoken = ["The weather in Paris is lovely today."]
+    async with Heard(FakeRecogniser("the weather in paris is lovely"), spoken=lambda: spoken) as heard:
+        await turn(heard.listener)
+        await anyio.sleep(0.3)
+
+    assert [""] == [u.text for u in heard.utterances]
+
+
+async def test_speech_is_going_on_from_the_onset_until_its_text_is_there() -> None:
+    async def speaking() -> bool:
+        with anyio.move_on_after(0.05):
+            await heard.listener.speech_started()
+            return True
+        return False
+
+    async with Heard(FakeRecogniser("hello", takes_s=1.0)) as heard:
+        before = await speaking()
+        heard.listener.noted(note(TurnStarted(0)))
+        started = await speaking()
+        heard.listener.noted(Onset(0.0, 0.16))
+        onset = await speaking()
+        heard.listener.noted(note(TurnEnded(SAMPLES, 0, 100, 0.9)))
+        recognising = await speaking()
+        await anyio.sleep(1.1)
+        after = await speaking()
+
+    assert (False, False, True, True, False) == (before, started, onset, recognising, after)
+
+
+async def test_muting_closes_the_device_and_unmuting_opens_it_again() -> None:
+    async with Heard(FakeRecogniser()) as heard:
+        await heard.listener.mute(True)
+        await heard.listener.mute(True)
+        muted = (heard.microphone.opens, heard.microphone.closes)
+        await heard.listener.mute(False)
+
+        assert ((1, 1), 2) == (muted, heard.microphone.opens)
+
+
+async def test_a_microphone_muted_before_the_start_is_not_opened() -> None:
+    microphone = FakeMicrophone()
+    listener = MicrophoneListener(FakeRecogniser(), microphone)
+    await listener.mute(True)
+    session = Session(listener, EchoResponder(), SilentVoice()).start()
+    await anyio.sleep(1.0)
+
+    assert 0 == microphone.opens
+    await session.stop()
+
+
+async def test_a_lost_microphone_ends_the_session_with_its_error() -> None:
+    listener = MicrophoneListener(FakeRecogniser(), FakeMicrophone())
+    session = Session(listener, EchoResponder(), SilentVoice()).start()
+    await anyio.sleep(0.1)
+    listener.lost(DeviceError("The microphone went away.", fix="Connect it."))
+
+    with pytest.raises(DeviceError, match="went away"):
+        await session.wait()
+
+
+async def test_a_failing_recogniser_ends_the_session_with_its_error() -> None:
+    class Broken(FakeRecogniser):
+        async def recognise(self, samples: Samples, *, voiced_s: float | None = None) -> Recognised:
+            raise OSError("no model")
+
+    listener = MicrophoneListener(Broken(), FakeMicrophone())
+    session = Session(listener, EchoResponder(), SilentVoice()).start()
+    await anyio.sleep(0.1)
+    await turn(listener)
+
+    with pytest.raises(OSError, match="no model"):
+        await session.wait()
+
+
+async def test_closing_releases_microphone_and_recogniser() -> None:
+    async with Heard(FakeRecogniser()) as heard:
+        await heard.listener.aclose()
+        await heard.listener.aclose()
+
+    assert (1, True) == (heard.microphone.closes, heard.recogniser.closed)
+
+
+async def test_levels_silence_and_partial_texts_are_told_to_those_who_ask() -> None:
+    listener = MicrophoneListener(FakeRecogniser("hello"), FakeMicrophone())
+    session = Session(listener, EchoResponder(), SilentVoice(), Policy())
+    fine = session.events("level", "device", "partial")
+    session.start()
+    await anyio.sleep(0.1)
+    notes: list[Note] = [Level(-33.33), Muted(True), Muted(False)]
+    for each in notes:
+        listener.noted(each)
+    await turn(listener)
+    await session.stop()
+    telling = ("state", "dbfs", "text")
+    told = [(e.kind, next(e.data[key] for key in telling if key in e.data)) async for e in fine]
+
+    assert [("device", "open"), ("level", -33.3), ("device", "silent"), ("device", "open"), ("partial", "hello")] == told

@@ -1,0 +1,245 @@
+"""The voice on a loudspeaker."""
+
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+import numpy as np
+import pytest
+
+from discussion_helper.errors import DeviceError
+from discussion_helper.parts import Audible, LooksAhead, Voice
+from discussion_helper.session import Session
+from discussion_helper.testing import EchoResponder, ScriptedListener
+from discussion_helper.types import SpokenSentence
+from discussion_helper.voice.speaker import SpeakerVoice
+
+pytestmark = pytest.mark.anyio
+
+Running = Callable[[], Any]
+
+
+class Closing:
+    def __init__(self) -> None:
+        self.count = 0
+
+    async def __call__(self) -> None:
+        self.count += 1
+
+
+def voice_on(device: Any, synthesiser: Any) -> SpeakerVoice:
+    return SpeakerVoice(synthesiser, device.playback, device.marks, close=Closing())
+
+
+async def test_it_is_a_voice_that_looks_ahead_and_knows_when_it_is_heard(
+    loudspeaker: Running, synthesiser: Any
+) -> None:
+    async with loudspeaker() as device:
+        voice = voice_on(device, synthesiser)
+
+        assert isinstance(voice, Voice)
+        assert isinstance(voice, LooksAhead)
+        assert isinstance(voice, Audible)
+
+
+async def test_a_sentence_is_over_when_its_last_sample_was_handed_over(loudspeaker: Running, synthesiser: Any) -> None:
+    async with loudspeaker() as device:
+        voice = voice_on(device, synthesiser)
+        began = anyio.current_time()
+        result = await voice.speak("hello")
+
+        assert 1.0 == pytest.approx(anyio.current_time() - began, abs=0.02)
+        assert ("hello", False, 1.0) == (result.text, result.cut, result.played_s)
+        assert 1000 == np.count_nonzero(device.sound == 0.5)
+
+
+async def test_text_that_makes_no_sound_is_no_error(loudspeaker: Running, synthesiser: Any) -> None:
+    async with loudspeaker() as device:
+        result = await voice_on(device, synthesiser).speak("")
+
+    assert SpokenSentence("") == result
+
+
+async def test_a_prepared_sentence_follows_without_a_gap(loudspeaker: Running, synthesiser: Any) -> None:
+    synthesiser.takes_s = 0.3
+    async with loudspeaker() as device:
+        voice = voice_on(device, synthesiser)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(voice.speak, "one")
+            await voice.audible()
+            await voice.prepare("two")
+        await voice.speak("two")
+        sound = np.flatnonzero(device.sound == 0.5)
+
+    assert 2000 == len(sound)
+    assert 1999 == sound[-1] - sound[0]
+    assert ["one", "two"] == synthesiser.begun
+
+
+async def test_a_sentence_asked_for_while_it_is_being_prepared_is_made_once(
+    loudspeaker: Running, synthesiser: Any
+) -> None:
+    synthesiser.takes_s = 2.0
+    async with loudspeaker() as device:
+        voice = voice_on(device, synthesiser)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(voice.prepare, "two")
+            await anyio.sleep(0.5)
+            result = await voice.speak("two")
+
+    assert (False, ["two"]) == (result.cut, synthesiser.begun)
+
+
+async def test_a_preparation_that_was_cancelled_is_done_again(loudspeaker: Running, synthesiser: Any) -> None:
+    synthesiser.takes_s = 0.5
+    async with loudspeaker() as device:
+        voice = voice_on(device, synthesiser)
+        with anyio.move_on_after(0.1):
+            await voice.prepare("two")
+        result = await voice.speak("two")
+
+    assert (False, 1.0) == (result.cut, result.played_s)
+
+
+async def test_stop_silences_within_a_block_and_tells_what_was_heard(loudspeaker: Running, synthesiser: Any) -> None:
+    results = []
+    synthesiser.seconds = 4.0
+    async with loudspeaker() as device:
+        voice = voice_on(device, synthesiser)
+
+        async def speak() -> None:
+            results.append(await voice.speak("one two three four"))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(speak)
+            await anyio.sleep(2.0)
+            stopped_at = len(device.sound)
+            await voice.stop()
+            await anyio.lowlevel.checkpoint()
+            assert 1 == len(results)
+        await anyio.sleep(0.5)
+
+        assert np.flatnonzero(device.sound)[-1] <= stopped_at + 20
+    result = results[0]
+    assert result.cut
+    assert 2.0 == pytest.approx(result.played_s, abs=0.02)
+    assert "one two" == result.heard
+
+
+async def test_stop_while_a_sentence_is_synthesised_returns_at_once_and_nothing_is_played(
+    loudspeaker: Running, synthesiser: Any
+) -> None:
+    synthesiser.takes_s = 10.0
+    results = []
+    async with loudspeaker() as device:
+        voice = voice_on(device, synthesiser)
+
+        async def speak() -> None:
+            results.append(await voice.speak("one"))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(speak)
+            await anyio.sleep(1.0)
+            await voice.stop()
+        began = anyio.current_time()
+        await anyio.sleep(20.0)
+
+        assert began < 1.1
+        assert not device.sound.any()
+    assert (True, "", []) == (results[0].cut, results[0].heard, synthesiser.finished)
+
+
+async def test_stop_discards_what_was_prepared(loudspeaker: Running, synthesiser: Any) -> None:
+    async with loudspeaker() as device:
+        voice = voice_on(device, synthesiser)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(voice.speak, "one")
+            await voice.audible()
+            await voice.prepare("two")
+            await voice.stop()
+        await anyio.sleep(2.0)
+
+        assert np.count_nonzero(device.sound == 0.5) <= 30
+        assert False is (await voice.speak("three")).cut
+        assert ["one", "two", "three"] == synthesiser.finished
+
+
+async def test_a_preparation_under_way_at_a_stop_is_never_played(loudspeaker: Running, synthesiser: Any) -> None:
+    async with loudspeaker() as device:
+        voice = voice_on(device, synthesiser)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(voice.speak, "one")
+            await voice.audible()
+            synthesiser.takes_s = 0.5
+            tasks.start_soon(voice.prepare, "two")
+            await anyio.sleep(0.1)
+            await voice.stop()
+        await anyio.sleep(2.0)
+
+        assert np.count_nonzero(device.sound == 0.5) < 150
+
+
+async def test_stop_is_idempotent_and_safe_when_idle(loudspeaker: Running, synthesiser: Any) -> None:
+    async with loudspeaker() as device:
+        voice = voice_on(device, synthesiser)
+        await voice.stop()
+        await voice.stop()
+        assert not (await voice.speak("one")).cut
+        await voice.stop()
+        assert not (await voice.speak("two")).cut
+
+
+async def test_audible_is_of_the_reply_being_spoken(loudspeaker: Running, synthesiser: Any) -> None:
+    async with loudspeaker() as device:
+        voice = voice_on(device, synthesiser)
+        await voice.speak("one")
+        synthesiser.takes_s = 0.5
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(voice.speak, "two")
+            await anyio.sleep(0.1)
+            began = anyio.current_time()
+            await voice.audible()
+
+            assert 0.4 == pytest.approx(anyio.current_time() - began, abs=0.03)
+
+
+async def test_a_failing_synthesiser_is_raised(loudspeaker: Running, synthesiser: Any) -> None:
+    synthesiser.fails_on = "bad"
+    async with loudspeaker() as device:
+        voice = voice_on(device, synthesiser)
+        with pytest.raises(OSError, match="no voice"):
+            await voice.speak("bad")
+
+
+async def test_a_lost_loudspeaker_ends_what_is_being_spoken_with_its_error(
+    loudspeaker: Running, synthesiser: Any
+) -> None:
+    async with loudspeaker() as device:
+        voice = voice_on(device, synthesiser)
+        session = Session(ScriptedListener(["hi"]), EchoResponder(), voice).start()
+        await anyio.sleep(0.5)
+        voice.fail(DeviceError("The loudspeaker went away.", fix="Connect it."))
+        with pytest.raises(DeviceError, match="went away"):
+            await session.wait()
+
+
+async def test_closing_closes_the_device_once(loudspeaker: Running, synthesiser: Any) -> None:
+    async with loudspeaker() as device:
+        closing = Closing()
+        voice = SpeakerVoice(synthesiser, device.playback, device.marks, close=closing)
+        await voice.aclose()
+        await voice.aclose()
+
+    assert (1, True) == (closing.count, synthesiser.closed)
+
+
+async def test_a_whole_reply_is_played_without_a_gap_in_a_session(loudspeaker: Running, synthesiser: Any) -> None:
+    synthesiser.takes_s = 0.4
+    async with loudspeaker() as device:
+        session = Session(ScriptedListener(["hi"]), EchoResponder(5), voice_on(device, synthesiser)).start()
+        await session.wait()
+        sound = np.flatnonzero(device.sound == 0.5)
+
+    assert 5000 == len(sound)
+    assert 4999 == sound[-1] - sound[0]
+    assert 0.4 == pytest.approx(session.discussion.conversation.timings[0].speak_s, abs=0.03)
