@@ -9,7 +9,7 @@ def _words(text: str) -> frozenset[str]:
 
 TITLES = _words("""
     Mr Mrs Ms Mx Dr Drs Prof Rev Hon Gen Col Capt Cpt Cmdr Lt Sgt Sen Rep Gov Pres Supt Fr Sr Sra Srta St Ste Mt Ft
-    Hr Frau Hrn Dipl Mme Mlle MM Dra Sta Sto Sig Dott Ing Avv Dhr Mevr Messrs Esq Ven
+    Hr Hrn Dipl Mme Mlle MM Dra Sta Sto Sig Dott Ing Avv Dhr Mevr Messrs Esq Ven
 """)
 """Written with a capital, before a name."""
 

@@ -172,6 +172,7 @@ class ClauseSplitter:
         if fence < 0 or self._text.count("```") % 2 == 0:
             return self._emit(len(self._text))
         before = self._text[:fence].strip()
+        self._words += word_count(before)
         self._start_code(fence)
         self._before_code = ""
         return [before] if before else []

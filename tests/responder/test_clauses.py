@@ -114,7 +114,6 @@ def test_stays_one_item(text: str) -> None:
         "I can do that;¦ it is easy.",
         "Here is the thing:¦ it works.",
         "That is the thing —¦ it works.",
-        "That is the thing —¦ it works.",
         "That is the thing -¦ it works.",
         "You could take the early train¦ and walk from there.",
         "我很高兴认识你，¦我们走吧。",
