@@ -1,0 +1,100 @@
+"""Audio files, loaded whole."""
+
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discussion_helper.audio.frames import Frame, Samples
+from discussion_helper.errors import AudioFileError
+
+__all__ = ["TURN_LIMIT_S", "load"]
+
+TURN_LIMIT_S = 120.0
+"""Nobody speaks longer than that in one turn; it is four windows of the recogniser, and 23 MB at 48 kHz."""
+RATES = range(4_000, 384_001)
+"""Hertz; a header that claims anything else is broken, and resampling from it could fill the memory."""
+BLOCK_VALUES = 1 << 20
+"""Values of all channels read at once, so that a file of 1024 channels takes no more memory than a plain one."""
+CONVERT = "Convert it to WAV, FLAC or Ogg."
+
+
+def load(path: str | os.PathLike[str], rate: int | None = None, *, limit_s: float = TURN_LIMIT_S) -> Frame:
+    """Read a WAV, FLAC, Ogg or MP3 file: channels averaged, clipped to full scale, resampled if `rate` is given.
+
+    A file longer than `limit_s` seconds is refused by its header, before any of it is read. Raises AudioFileError,
+    which names the file and the fix, for all that is no regular audio file with at least one sample and finite ones
+    only.
+    """
+    import soundfile
+
+    name = f'"{Path(path)}"'
+    _check_regular(path, name)
+    try:
+        with soundfile.SoundFile(path) as file:
+            _check_header(file, name, limit_s)
+            own = int(file.samplerate)
+            samples = _averaged(file, name, round(limit_s * own))
+    except soundfile.LibsndfileError as error:
+        raise AudioFileError(f"{name} cannot be read as audio: {error.error_string}", fix=CONVERT) from error
+    except (soundfile.SoundFileError, OSError, TypeError, ValueError) as error:  # TypeError: raw samples, no header
+        raise AudioFileError(f"{name} cannot be read as audio: {error}.", fix=CONVERT) from error
+    _check_samples(samples, name)
+    if rate is not None and rate != own:
+        samples = _resampled(samples, own, rate)
+    return Frame(np.clip(samples, -1.0, 1.0), rate or own)
+
+
+def _check_regular(path: str | os.PathLike[str], name: str) -> None:
+    try:
+        status = os.stat(path)
+        readable = os.access(path, os.R_OK)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise AudioFileError(f"{name} cannot be opened: {reason}.", fix="Check the path.") from error
+    if not stat.S_ISREG(status.st_mode):  # reading a pipe could wait for ever
+        raise AudioFileError(f"{name} is not a file.", fix="Give the path of an audio file.")
+    if not readable:
+        raise AudioFileError(f"{name} may not be read.", fix="Change its permissions.")
+    if not status.st_size:
+        raise AudioFileError(f"{name} is empty.", fix="Record it again.")
+
+
+def _check_header(file: Any, name: str, limit_s: float) -> None:
+    if file.samplerate not in RATES:
+        raise AudioFileError(f"{name} claims a sample rate of {file.samplerate} Hz.", fix=CONVERT)
+    if file.frames > limit_s * file.samplerate:
+        raise _too_long(name, f"{file.frames / file.samplerate:.0f} s", limit_s)
+
+
+def _averaged(file: Any, name: str, limit: int) -> Samples:
+    """All of it, mono. The header may lie about the length: never more than `limit` samples are read."""
+    blocks: list[Samples] = [np.zeros(0, np.float32)]
+    length = 0
+    while len(block := file.read(BLOCK_VALUES // file.channels, dtype="float32", always_2d=True)):
+        length += len(block)
+        if length > limit:
+            raise _too_long(name, "more", limit / file.samplerate)
+        blocks.append(block.mean(axis=1, dtype=np.float32))
+    return np.concatenate(blocks)
+
+
+def _too_long(name: str, length: str, limit_s: float) -> AudioFileError:
+    return AudioFileError(f"{name} lasts {length}; the limit is {limit_s:g} s.", fix="Cut it into shorter files.")
+
+
+def _check_samples(samples: Samples, name: str) -> None:
+    if not len(samples):
+        raise AudioFileError(f"{name} holds no sound, or only the beginning of a file.", fix="Record it again.")
+    if not np.isfinite(samples).all():
+        raise AudioFileError(f"{name} holds samples that are not numbers (NaN or infinite).", fix="Export it again.")
+
+
+def _resampled(samples: Samples, own: int, rate: int) -> Samples:
+    import soxr
+
+    # A single sample at a high rate can come out as none at a lower one.
+    resampled: Samples = soxr.resample(samples, own, rate).astype(np.float32)
+    return resampled if len(resampled) else np.zeros(1, np.float32)

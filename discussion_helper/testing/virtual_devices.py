@@ -1,0 +1,220 @@
+"""A microphone and a loudspeaker without hardware, which PortAudio opens like any others."""
+
+import json
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Generator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from pathlib import Path
+from threading import Event, Thread
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from discussion_helper.audio.devices import refresh
+from discussion_helper.audio.files import load
+from discussion_helper.audio.frames import Samples
+from discussion_helper.errors import DeviceError
+from discussion_helper.testing.pulse import PulseDaemon
+from discussion_helper.testing.recording import Recording
+
+__all__ = ["RATE", "Speech", "VirtualDevices"]
+
+RATE = 48_000
+"""Hertz of the room and of both devices."""
+
+MONO = "format=float32le rate=48000 channels=1 channel_map=mono remix=no"
+# One stereo sink is the room: its left channel is the loudspeaker, its right one what the microphone hears. So both
+# have one clock, and the room's monitor records them side by side. Without `norewinds` streams stall for up to 2 s.
+ROOM = f"""\
+load-module module-native-protocol-unix socket={{socket}} auth-anonymous=1 auth-cookie-enabled=0
+load-module module-null-sink sink_name=room format=float32le rate=48000 channels=2 norewinds=1
+load-module module-remap-sink sink_name=loudspeaker master=room master_channel_map=front-left {MONO}
+load-module module-remap-sink sink_name=mouth master=room master_channel_map=front-right {MONO}
+load-module module-remap-source source_name=microphone master=room.monitor master_channel_map=front-right {MONO}
+set-default-sink loudspeaker
+set-default-source microphone
+"""
+ALSA = "pcm.!default { type pulse }\nctl.!default { type pulse }\n"
+RAW = ("--raw", "--format=float32le", f"--rate={RATE}")
+
+
+class VirtualDevices:
+    """A microphone that hears what `speak` is given, and a loudspeaker that `record` listens to.
+
+    Needs Linux and PulseAudio's programs; no sound hardware, no D-Bus, no root. `room_dbfs` lets the microphone hear a
+    faint noise instead of digital silence. Entering takes about 0.2 s and raises DeviceError if that cannot be; leaving
+    takes at most 3 s. Nothing is left running, also if this process is killed.
+
+    PortAudio reads the environment when it is initialised: start a program that shall use the devices with
+    `environment()`, or call `apply()` to use them in this process.
+    """
+
+    def __init__(self, *, room_dbfs: float | None = None) -> None:
+        self._room_dbfs = room_dbfs
+        self._exit = ExitStack()
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            self._directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="room-")))
+            (self._directory / "asound.conf").write_text(ALSA)
+            self._daemon = PulseDaemon(ROOM, self._directory)
+            stack.callback(self._daemon.stop)
+            if self._room_dbfs is not None:
+                self._fill_room(self._room_dbfs)
+            self._exit = stack.pop_all()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self._exit.close()
+
+    def environment(self) -> dict[str, str]:
+        """Variables for a program that shall have these devices as its default ones."""
+        return {
+            "ALSA_CONFIG_PATH": f"/usr/share/alsa/alsa.conf:{self._directory / 'asound.conf'}",
+            "JACK_NO_START_SERVER": "1",
+            "PULSE_SERVER": self._daemon.server,
+            "PULSE_SINK": "loudspeaker",
+            "PULSE_SOURCE": "microphone",
+        }
+
+    def apply(self) -> None:
+        """Let PortAudio in this process see these devices until they are closed. No stream may be open then or now."""
+        before = {name: os.environ.get(name) for name in self.environment()}
+        self._exit.callback(_set_environment, before)
+        _set_environment(self.environment())
+
+    def speak(self, sound: Samples | str | os.PathLike[str]) -> "Speech":
+        """Say mono samples at 48 kHz, or an audio file, into the microphone; returns when the first sample is there.
+
+        Several may speak at once. Raises AudioFileError, and DeviceError if nothing starts within 5 s.
+        """
+        samples = sound if isinstance(sound, np.ndarray) else load(sound, RATE).samples
+        with tempfile.TemporaryFile(dir=self._directory) as raw:
+            raw.write(samples.astype(np.float32).tobytes())
+            raw.seek(0)
+            # It plays from a buffer of 200 ms, so that a busy machine makes no holes.
+            process = self._daemon.client(
+                *("pacat", "-v", *RAW, "--channels=1", "--device=mouth", "--latency-msec=200"),
+                stdin=raw,
+                stderr=subprocess.PIPE,
+            )
+        return Speech(process, len(samples) / RATE)
+
+    @contextmanager
+    def record(self, *, limit_s: float = 900.0) -> Generator[Recording]:
+        """Record both devices on one timeline, at most `limit_s` seconds (0.4 MB each).
+
+        It has begun when the block is entered and is complete up to the moment the block is left. Raises DeviceError
+        if it breaks off.
+        """
+        command = ("parec", *RAW, "--channels=2", "--device=room.monitor", "--latency-msec=10")
+        recording = Recording(self._daemon.client(*command, stdout=subprocess.PIPE), rate=RATE, limit_s=limit_s)
+        try:
+            if not recording.wait(lambda it: len(it) > 0, timeout=5.0):
+                raise DeviceError("The virtual devices deliver no sound.")
+            yield recording
+        except BaseException:
+            with suppress(DeviceError):
+                recording.finish()
+            raise
+        recording.finish()
+
+    @contextmanager
+    def echo(self, *, gain_db: float = -10.0, delay_s: float = 0.1) -> Generator[None]:
+        """Let the microphone hear the loudspeaker, changed by `gain_db` and `delay_s` (0.02 or more) later."""
+        loopback = f"module-loopback source=loudspeaker.monitor sink=mouth channels=1 latency_msec={delay_s * 1e3:.0f}"
+        # Both ends have one clock, so nothing needs to be adjusted and the delay stays as it is.
+        module = self._daemon.control("load-module", *loopback.split(), "adjust_time=0").strip()
+        try:
+            inputs: list[dict[str, Any]] = json.loads(self._daemon.control("-f", "json", "list", "sink-inputs"))
+            index = next(str(one["index"]) for one in inputs if one["owner_module"] == module)
+            self._daemon.control("set-sink-input-volume", index, f"{10.0 ** (gain_db / 20.0):.6f}")
+            yield
+        finally:
+            with suppress(DeviceError):  # the daemon may be gone, and the echo with it
+                self._daemon.control("unload-module", module)
+
+    def unplug(self) -> None:
+        """Take both devices away for good, as a pulled plug does."""
+        self._daemon.kill()
+
+    def frozen(self) -> AbstractContextManager[None]:
+        """Inside the block both devices hang: they stay open, but neither take nor give anything, nor answer."""
+        return self._daemon.frozen()
+
+    def _fill_room(self, dbfs: float) -> None:
+        noise = np.random.default_rng(0).normal(0.0, 10.0 ** (dbfs / 20.0), 10 * RATE).astype(np.float32)
+        feeder = self._daemon.client(
+            *("pacat", *RAW, "--channels=1", "--device=mouth", "--latency-msec=500"), stdin=subprocess.PIPE
+        )
+        Thread(target=_feed, args=(feeder, noise.tobytes()), name="room-noise", daemon=True).start()
+
+
+class Speech:
+    """Something that is being said into the virtual microphone.
+
+    `start_s` is when its first sample was there, on the clock of `time.monotonic`, as PulseAudio reports it. A
+    recording has it exactly (`Recording.locate`).
+    """
+
+    def __init__(self, process: "subprocess.Popen[bytes]", duration_s: float) -> None:
+        self.duration_s = duration_s
+        self.start_s = 0.0
+        self._process = process
+        self._report = b""
+        self._begun = Event()
+        self._ended = Event()
+        Thread(target=self._follow, name="speech", daemon=True).start()
+        if not self._begun.wait(5.0) or not self.start_s:
+            self.stop()
+            raise DeviceError(f"Nothing can be said into the microphone: {self._report.decode(errors='replace')}")
+
+    @property
+    def end_s(self) -> float:
+        """When its last sample is there."""
+        return self.start_s + self.duration_s
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until the last sample was there. False if that takes more than `timeout` seconds."""
+        return self._ended.wait(timeout)
+
+    def stop(self) -> None:
+        """Fall silent at once; idempotent."""
+        self._process.kill()
+
+    def _follow(self) -> None:
+        """Read what the player reports to its end, so that it never has to wait for a reader."""
+        report: Any = self._process.stderr
+        with report:
+            while line := report.readline(200):
+                if b"Stream started" in line:
+                    self.start_s = time.monotonic()
+                    self._begun.set()
+                self._report = line.strip()
+        self._process.wait()
+        self._ended.set()
+        self._begun.set()
+
+
+def _feed(process: "subprocess.Popen[bytes]", sound: bytes) -> None:
+    """Repeat `sound` until nobody takes it any more."""
+    stdin: Any = process.stdin
+    with suppress(BrokenPipeError):
+        while True:
+            stdin.write(sound)
+    with suppress(BrokenPipeError):
+        stdin.close()
+    process.wait()
+
+
+def _set_environment(values: Mapping[str, str | None]) -> None:
+    for name, value in values.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+    refresh()
