@@ -1,0 +1,156 @@
+"""What samples say: where a voice begins and ends, what is audible, where there are holes.
+
+Levels are in dB relative to full scale. Places are indices of samples; an end is the place after the last sample.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discussion_helper.audio.frames import Samples
+
+__all__ = [
+    "AUDIBLE_DBFS",
+    "HOLE_DBFS",
+    "HOLE_S",
+    "SILENT_DBFS",
+    "Span",
+    "Voiced",
+    "at_level",
+    "audible",
+    "first_above",
+    "holes",
+    "last_above",
+    "longest_quiet",
+    "percentile",
+    "turned_down",
+    "voiced",
+]
+
+AUDIBLE_DBFS = -40.0
+"""A sample above it can be heard: the definition that the comparison figures were measured with."""
+SILENT_DBFS = -60.0
+"""Nothing above it is left of a reply that was stopped; stricter than "not audible", so that a tail counts."""
+HOLE_DBFS = -90.0
+"""Digital silence: at most one unit of 16 bits."""
+HOLE_S = 0.06
+"""From here on a hole in speech is heard as one."""
+WINDOW_S = 0.01
+VOICE_BELOW_DB = 30.0
+"""Voice is what is within 30 dB of the loud parts. Vowels and most consonants are; room and breath are mostly not."""
+VOICE_ABOVE_DB = 12.0
+"""And this much above the clip's own background, which in a noisy recording is the higher bar of the two."""
+RUN = 3
+"""Windows in a row: a click is no voice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of samples."""
+
+    start: int
+    end: int
+
+    def __len__(self) -> int:
+        return self.end - self.start
+
+
+@dataclass(frozen=True, slots=True)
+class Voiced:
+    """Where the voice of a clean clip begins and ends, and how loud it is: the 95th percentile of 10 ms windows."""
+
+    start: int
+    end: int
+    level_dbfs: float
+
+
+def voiced(samples: Samples, rate: int) -> Voiced:
+    """The first and the last voice in a clip, to 10 ms.
+
+    The rule: windows of 10 ms; voice is where three in a row are less than 30 dB below the speech level (the 95th
+    percentile of all windows) and more than 12 dB above the background (the 10th). A clip without such a run is voice
+    from end to end. Raises ValueError if it is silent.
+    """
+    levels = _window_levels(samples, rate)
+    if not len(levels) or levels.max() < HOLE_DBFS:
+        raise ValueError("The clip is silent.")
+    speech, background = np.percentile(levels, (95, 10))
+    loud = levels > max(speech - VOICE_BELOW_DB, background + VOICE_ABOVE_DB)
+    runs = np.flatnonzero(np.convolve(loud, np.ones(RUN), "valid") >= RUN) if len(loud) >= RUN else loud[:0]
+    if not len(runs):
+        return Voiced(0, len(samples), float(speech))
+    window = round(WINDOW_S * rate)
+    return Voiced(int(runs[0]) * window, (int(runs[-1]) + RUN) * window, float(speech))
+
+
+def at_level(samples: Samples, now_dbfs: float, wanted_dbfs: float) -> Samples:
+    """The same at another level, never beyond full scale."""
+    gain = 10.0 ** ((wanted_dbfs - now_dbfs) / 20.0)
+    peak = float(np.abs(samples).max(initial=1e-9))
+    return samples * np.float32(min(gain, 1.0 / peak))
+
+
+def first_above(samples: Samples, dbfs: float, *, after: int = 0) -> int | None:
+    """The first sample from `after` on that is louder than `dbfs`."""
+    found = _above(samples[after:], dbfs)
+    return after + int(found[0]) if len(found) else None
+
+
+def last_above(samples: Samples, dbfs: float, *, after: int = 0) -> int | None:
+    """The last sample from `after` on that is louder than `dbfs`."""
+    found = _above(samples[after:], dbfs)
+    return after + int(found[-1]) if len(found) else None
+
+
+def audible(samples: Samples, *, after: int = 0) -> Span | None:
+    """From the first audible sample to the last one; None if nothing is."""
+    found = _above(samples[after:], AUDIBLE_DBFS)
+    return Span(after + int(found[0]), after + int(found[-1]) + 1) if len(found) else None
+
+
+def holes(samples: Samples, rate: int, within: Span) -> list[Span]:
+    """Digital silence of 60 ms or more inside a stretch that begins and ends audibly."""
+    least = HOLE_S * rate
+    found = _quiet(samples[within.start : within.end], HOLE_DBFS)
+    return [Span(within.start + gap.start, within.start + gap.end) for gap in found if len(gap) >= least]
+
+
+def longest_quiet(samples: Samples, dbfs: float, within: Span) -> Span:
+    """The longest stretch inside `within` of which no sample is louder than `dbfs`; empty if there is none."""
+    found = max(_quiet(samples[within.start : within.end], dbfs), key=len, default=Span(0, 0))
+    return Span(within.start + found.start, within.start + found.end)
+
+
+def turned_down(samples: Samples, rate: int, within: Span, *, by_db: float = 20.0) -> int:
+    """Where the last window ends that is less than `by_db` below the speech level of `within`."""
+    levels = _window_levels(samples[within.start : within.end], rate)
+    if not len(levels):
+        return within.start
+    loud = np.flatnonzero(levels > np.percentile(levels, 95) - by_db)
+    return min(within.end, within.start + (int(loud[-1]) + 1) * round(WINDOW_S * rate))
+
+
+def percentile(values: Sequence[float], percent: float) -> float:
+    """Between the two nearest values, by distance; NaN of none."""
+    return float(np.percentile(values, percent)) if len(values) else math.nan
+
+
+def _window_levels(samples: Samples, rate: int) -> NDArray[np.float64]:
+    window = round(WINDOW_S * rate)
+    whole = samples[: len(samples) // window * window].astype(np.float64).reshape(-1, window)
+    levels: NDArray[np.float64] = 10.0 * np.log10(np.mean(np.square(whole), axis=1) + 1e-13)
+    return levels
+
+
+def _above(samples: Samples, dbfs: float) -> NDArray[np.intp]:
+    return np.flatnonzero(np.abs(samples) > 10.0 ** (dbfs / 20.0))
+
+
+def _quiet(samples: Samples, dbfs: float) -> Iterator[Span]:
+    """The stretches between samples louder than `dbfs`, the ends of `samples` counting as such."""
+    edges = np.concatenate(([-1], _above(samples, dbfs), [len(samples)]))
+    for index in np.flatnonzero(np.diff(edges) > 1):
+        yield Span(int(edges[index]) + 1, int(edges[index + 1]))

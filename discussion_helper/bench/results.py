@@ -1,0 +1,28 @@
+"""Everything that one run of the bench measured."""
+
+from dataclasses import dataclass, field
+
+from discussion_helper.bench.barge_in_run import BargeIn
+from discussion_helper.bench.echo_run import EchoRow
+from discussion_helper.bench.idle_run import IdleRow, StartRow
+from discussion_helper.bench.machine import Machine, this_machine
+from discussion_helper.bench.noise_run import NoiseRow
+from discussion_helper.bench.recognition import RecognitionRow
+from discussion_helper.bench.turns_run import Turns
+
+__all__ = ["Results"]
+
+
+@dataclass(slots=True)
+class Results:
+    """What was not asked for, or could not be measured, is empty; `problems` says why, one line each."""
+
+    machine: Machine = field(default_factory=this_machine)
+    starts: list[StartRow] = field(default_factory=list)
+    idle: list[IdleRow] = field(default_factory=list)
+    turns: Turns = field(default_factory=Turns)
+    barge_ins: list[BargeIn] = field(default_factory=list)
+    noises: list[NoiseRow] = field(default_factory=list)
+    echo: list[EchoRow] = field(default_factory=list)
+    recognition: list[RecognitionRow] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)

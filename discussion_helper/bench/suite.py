@@ -1,0 +1,118 @@
+"""The suite: every run of the bench, one after another, each with a talk of its own."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from discussion_helper.audio.clips import Clip
+from discussion_helper.bench.barge_in_run import run_barge_ins
+from discussion_helper.bench.clips import barge_ins, load_all, noises, transcribed, turns
+from discussion_helper.bench.echo_run import run_echo
+from discussion_helper.bench.idle_run import run_idle, run_starts
+from discussion_helper.bench.noise_run import run_noises
+from discussion_helper.bench.progress import Progress
+from discussion_helper.bench.recognition import compared, count_played
+from discussion_helper.bench.results import Results
+from discussion_helper.bench.room import ROOM_DBFS, Room
+from discussion_helper.bench.turns_run import run_turns
+from discussion_helper.errors import DiscussionError
+from discussion_helper.settings import Settings
+from discussion_helper.testing.virtual_devices import VirtualDevices
+
+__all__ = ["RUNS", "Amounts", "Plan", "run_suite"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Amounts:
+    """How much of each is measured."""
+
+    starts: int = 3
+    idle_s: float = 15.0
+    turns: int = 26
+    barge_ins: int = 18
+    noises: int = 22
+    replies: int = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What is measured, with which clips, and where the results go. `output` is a folder that is there."""
+
+    clips: Path
+    output: Path
+    runs: Sequence[str]
+    amounts: Amounts
+    keep: bool = False
+    """Whether the recordings are written to `output` too."""
+
+
+class _Suite:
+    def __init__(self, plan: Plan, clips: Sequence[Clip], progress: Progress) -> None:
+        self.results = Results()
+        self._plan = plan
+        self._clips = clips
+        self._progress = progress
+        self._settings = Settings()
+
+    def starts(self, room: Room) -> None:
+        self.results.starts += run_starts(room.environment, room.log, self._plan.amounts.starts, self._progress)
+
+    def idle(self, room: Room) -> None:
+        self.results.idle.append(run_idle(room.environment, self._plan.amounts.idle_s, self._progress))
+
+    def turns(self, room: Room) -> None:
+        sayings = turns(self._clips, self._settings.language, self._plan.amounts.turns)
+        with room.talk() as talk:
+            self.results.turns = run_turns(room, talk, sayings, self._progress)
+
+    def barge_ins(self, room: Room) -> None:
+        sayings = barge_ins(self._clips, self._settings.language, self._plan.amounts.barge_ins)
+        with room.talk() as talk:
+            found = run_barge_ins(room, talk, sayings, self._progress)
+        self.results.barge_ins = found  # stands if counting fails
+        self.results.barge_ins = count_played(found, self._settings)
+
+    def noises(self, room: Room) -> None:
+        sayings = noises(self._clips, self._plan.amounts.noises)
+        with room.talk() as talk:
+            self.results.noises += run_noises(room, talk, sayings, self._progress)
+
+    def echo(self, room: Room) -> None:
+        with room.talk() as talk:
+            self.results.echo += run_echo(room, talk, self._plan.amounts.replies, self._progress)
+
+    def recognition(self, _: Room) -> None:
+        clips = transcribed(self._clips, self._settings.language)
+        self.results.recognition += compared(clips, self._settings, self._progress)
+
+
+RUNS: Mapping[str, Callable[[_Suite, Room], None]] = {
+    "start": _Suite.starts,
+    "idle": _Suite.idle,
+    "turns": _Suite.turns,
+    "barge-ins": _Suite.barge_ins,
+    "noises": _Suite.noises,
+    "echo": _Suite.echo,
+    "recognition": _Suite.recognition,
+}
+"""What can be measured, in the order in which it is."""
+
+
+def run_suite(plan: Plan, progress: Progress) -> Results:
+    """Measure what was planned; what could not be measured is a problem in the results, and the rest goes on.
+
+    Raises AudioFileError when there are no clips, and DeviceError when there can be no virtual devices.
+    """
+    suite = _Suite(plan, load_all(plan.clips), progress)
+    keep = plan.output / "recordings" if plan.keep else None
+    if keep is not None:
+        keep.mkdir(exist_ok=True)
+    with VirtualDevices(room_dbfs=ROOM_DBFS) as devices:
+        room = Room(devices, plan.output / "talk.log", keep)
+        for name in plan.runs:
+            try:
+                RUNS[name](suite, room)
+            except DiscussionError as error:
+                suite.results.problems.append(f"{name}: {error}")
+                progress.say(f"{name}: {error}")
+    return suite.results

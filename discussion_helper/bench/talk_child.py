@@ -1,0 +1,139 @@
+"""The talk that is measured, in a process of its own, so that the bench neither holds it up nor counts as its cost.
+
+Run as a module. It takes one JSON object a line on stdin, `{"do": "speak", "text": ...}`, `{"do": "interrupt"}` or
+`{"do": "stats"}`, and tells one a line on stdout: `kind`, `at_s` (on the clock of `time.monotonic`) and `data`. It ends
+when stdin does.
+"""
+
+import json
+import os
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any, TextIO
+
+import anyio
+
+from discussion_helper.app import Talk, open_talk
+from discussion_helper.bench.lag import LagMeter
+from discussion_helper.errors import DiscussionError
+from discussion_helper.events import Event, Subscription
+from discussion_helper.iteration import closing
+from discussion_helper.parts import Responder, WarmsUp
+from discussion_helper.session import Session
+from discussion_helper.settings import Settings
+from discussion_helper.types import Message, SpokenUtterance
+
+__all__ = ["Tell", "WatchedResponder", "hold", "main"]
+
+KINDS = ("floor", "utterance", "timing", "ended", "partial", "decision", "interruption", "device")
+CLOSING_S = 1.0
+
+Tell = Callable[..., None]
+"""Told what happened, when (None = now), and the data as keywords."""
+
+
+class WatchedResponder:
+    """A `Responder` that tells when another one begins and ends to think."""
+
+    def __init__(self, responder: Responder, tell: Tell) -> None:
+        self._responder = responder
+        self._tell = tell
+
+    async def warmup(self) -> None:
+        """Load it."""
+        if isinstance(self._responder, WarmsUp):
+            await self._responder.warmup()
+
+    async def reply(self, messages: Sequence[Message]) -> AsyncIterator[str]:
+        """Its sentences."""
+        self._tell("decoding", on=True)
+        try:
+            async with closing(self._responder.reply(messages), within_s=CLOSING_S) as sentences:
+                async for sentence in sentences:
+                    yield sentence
+        finally:
+            self._tell("decoding", on=False)
+
+    async def aclose(self) -> None:
+        """Release it."""
+        await self._responder.aclose()
+
+
+def main() -> int:
+    """Hold the talk."""
+    # What libraries print must not get between the lines: stdout is theirs no more.
+    lines = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    tell = _teller(lines)
+    try:
+        anyio.run(hold, Settings(), tell)
+    except DiscussionError as error:
+        tell("ended", reason="failed", error=str(error))
+        return 1
+    return 0
+
+
+def _teller(lines: TextIO) -> Tell:
+    def tell(kind: str, at_s: float | None = None, /, **data: Any) -> None:
+        told = {"kind": kind, "at_s": time.monotonic() if at_s is None else at_s, "data": data}
+        print(json.dumps(told), file=lines, flush=True)
+
+    return tell
+
+
+async def hold(settings: Settings, tell: Tell) -> None:
+    """Open a talk, tell of it, and do what stdin says until it ends. Raises DiscussionError."""
+    meter = LagMeter()
+    async with open_talk(settings) as talk:
+        discussion = talk.session.discussion
+        discussion.responder = WatchedResponder(discussion.responder, tell)
+        async with talk.session.events(*KINDS) as events, anyio.create_task_group() as tasks:
+            talk.session.start()
+            tasks.start_soon(_follow, events, talk.session, tell)
+            tasks.start_soon(_warm, talk.session, tell)
+            tasks.start_soon(meter.run)
+            await _obey(talk, meter, tell)
+            tasks.cancel_scope.cancel()
+
+
+async def _follow(events: Subscription[Event], session: Session, tell: Tell) -> None:
+    zero_s = anyio.current_time() - session.discussion.clock.now()
+    async for event in events:
+        more = _turn_of(session, zero_s) if event.kind == "utterance" and event.data["speaker"] == "user" else {}
+        tell(event.kind, zero_s + event.at_s, **event.data, **more)
+
+
+def _turn_of(session: Session, zero_s: float) -> dict[str, float]:
+    """When the last voice of the newest user turn was, and when it was taken to be over."""
+    turn = next(u for u in reversed(session.discussion.conversation.utterances) if u.speaker == "user")
+    endpoint_s = turn.endpoint_s if isinstance(turn, SpokenUtterance) else 0.0
+    return {"voiced_until_s": zero_s + turn.ended_s, "decided_s": zero_s + turn.ended_s + endpoint_s}
+
+
+async def _warm(session: Session, tell: Tell) -> None:
+    """Ask for what the session asks for too; it is loaded once, and is there when this returns."""
+    parts = session.discussion
+    async with anyio.create_task_group() as tasks:
+        for part in (parts.listener, parts.responder, parts.voice):
+            if isinstance(part, WarmsUp):
+                tasks.start_soon(part.warmup)
+    tell("warm")
+
+
+async def _obey(talk: Talk, meter: LagMeter, tell: Tell) -> None:
+    async for line in anyio.wrap_file(sys.stdin):
+        order = json.loads(line)
+        match order["do"]:
+            case "speak":
+                await talk.session.speak(order["text"])
+            case "interrupt":
+                await talk.session.interrupt()
+            case "stats":
+                tell("stats", lags=meter.take())
+            case unknown:
+                raise ValueError(f"do: {unknown!r} is not an order")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

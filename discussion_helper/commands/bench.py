@@ -1,0 +1,149 @@
+"""`discussion-helper bench`: measure the delays of a talk with virtual devices."""
+
+import argparse
+import json
+import os
+import sys
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from discussion_helper.errors import DeviceError, DiscussionError, SettingError
+
+if TYPE_CHECKING:
+    from discussion_helper.bench.results import Results
+    from discussion_helper.bench.suite import Amounts, Plan
+
+__all__ = ["RUNS", "add_parser", "run"]
+
+RUNS = ("start", "idle", "turns", "barge-ins", "noises", "echo", "recognition")
+EXTRA = ("jiwer", "matplotlib", "psutil")
+LEAST_TURNS = 20
+LEAST_BARGE_INS = 15
+"""Fewer say nothing about a 95th percentile."""
+CLIPS_VARIABLE = "DISCUSSION_HELPER_CLIPS"
+DESCRIPTION = """\
+Hold a real talk between recorded people and this machine, through a virtual microphone and loudspeaker, and measure it
+from outside: delays, interruptions, echo, cost. Takes a quarter of an hour, on Linux with PulseAudio, and wants the
+machine for itself. A table goes to stdout; every row as CSV, and a plot, to the output folder.
+"""
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Register the command."""
+    parser = subparsers.add_parser("bench", help="measure the delays of a talk", description=DESCRIPTION)
+    parser.add_argument(
+        "--clips", type=Path, metavar="FOLDER", help="the recorded clips (default: the project's audio)"
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=Path("out", "bench"),
+        metavar="FOLDER",
+        help="for the results (default: %(default)s)",
+    )
+    parser.add_argument("--turns", type=int, metavar="N", help=f"turns, {LEAST_TURNS} or more")
+    parser.add_argument("--barge-ins", type=int, metavar="N", help=f"barge-ins, {LEAST_BARGE_INS} or more")
+    parser.add_argument("--only", nargs="+", choices=RUNS, metavar="RUN", help=f"measure only: {', '.join(RUNS)}")
+    parser.add_argument("--quick", action="store_true", help="a few of each, to see that it works: no figures to quote")
+    parser.add_argument("--recordings", action="store_true", help="keep what both devices carried, as FLAC")
+    parser.add_argument("--json", action="store_true", help="the summary as one JSON document instead of the table")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Measure; 1 when something could not be measured. Raises DiscussionError when nothing can."""
+    _check_machine()
+    _check_models()
+    from discussion_helper.bench.progress import Progress
+    from discussion_helper.bench.suite import run_suite
+
+    plan = _plan(arguments)
+    results = run_suite(plan, Progress())
+    _show(results, plan.output, as_json=arguments.json)
+    return 1 if results.problems else 0
+
+
+def _check_machine() -> None:
+    if not sys.platform.startswith("linux"):
+        fix = "Run it on Linux, in a container or a virtual machine."
+        raise DeviceError("The bench needs virtual devices, which there are only for Linux.", fix=fix)
+    missing = [name for name in EXTRA if find_spec(name) is None]
+    if missing:
+        fix = 'Install them: pip install "discussion_helper[bench]".'
+        raise DiscussionError(f"The bench needs {', '.join(missing)}.", fix=fix)
+
+
+def _check_models() -> None:
+    from discussion_helper.app import model_names
+    from discussion_helper.models import Store, load_manifest
+    from discussion_helper.settings import Settings
+
+    store, manifest = Store(), load_manifest()
+    for name in model_names(Settings()):
+        store.path_of(manifest.model(name))
+
+
+def _plan(arguments: argparse.Namespace) -> "Plan":
+    from discussion_helper.bench.suite import Plan
+
+    output: Path = arguments.output
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingError(
+            f"--output: {output}: {error.strerror}.", fix="Name a folder that can be written to."
+        ) from error
+    wanted = arguments.only or RUNS
+    return Plan(
+        clips=arguments.clips or _clips_folder(),
+        output=output,
+        runs=[name for name in RUNS if name in wanted],
+        amounts=_amounts(arguments),
+        keep=arguments.recordings,
+    )
+
+
+def _amounts(arguments: argparse.Namespace) -> "Amounts":
+    from discussion_helper.bench.suite import Amounts
+
+    quick = Amounts(starts=1, idle_s=5.0, turns=4, barge_ins=3, noises=3, replies=1)
+    amounts = quick if arguments.quick else Amounts()
+    for name, least in (("turns", LEAST_TURNS), ("barge_ins", LEAST_BARGE_INS)):
+        asked = getattr(arguments, name)
+        if asked is None:
+            continue
+        if asked < (1 if arguments.quick else least):
+            raise SettingError(
+                f"--{name.replace('_', '-')}: {asked} are too few.", fix=f"Use {least} or more, or --quick."
+            )
+        amounts = replace(amounts, **{name: asked})
+    return amounts
+
+
+def _clips_folder() -> Path:
+    import discussion_helper
+
+    chosen = os.environ.get(CLIPS_VARIABLE)
+    return Path(chosen).expanduser() if chosen else Path(discussion_helper.__file__).parents[1] / "audio"
+
+
+def _show(results: "Results", output: Path, *, as_json: bool) -> None:
+    from rich.console import Console
+
+    from discussion_helper.bench.plot import draw
+    from discussion_helper.bench.report import document, lists, table, write_rows
+
+    files = write_rows(results, output)
+    summary = document(results)
+    (output / "summary.json").write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
+    files += draw(results, output / "bench.png")
+    if as_json:
+        print(json.dumps(summary, indent=2))
+        return
+    console = Console()
+    console.print(table(results))
+    for what, names in lists(results).items():
+        console.print(f"{what}: {', '.join(names)}", highlight=False, markup=False)
+    console.print(f"in {output}: {', '.join(path.name for path in files)}", highlight=False, markup=False)
