@@ -14,7 +14,7 @@ from discussion_helper.bench.take import Reply, Take
 from discussion_helper.bench.talk_handle import TalkHandle
 from discussion_helper.bench.texts import TEXTS
 
-__all__ = ["BargeIn", "BargeInRow", "barge_in_row", "run_barge_ins"]
+__all__ = ["BargeIn", "BargeInRow", "barge_in_row", "reply_span", "run_barge_ins"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,21 @@ from discussion_helper.audio.frames import Samples
 from discussion_helper.bench.analysis import at_level, voiced
 from discussion_helper.errors import AudioFileError
 
-__all__ = ["Saying", "barge_ins", "load_all", "noises", "transcribed", "turns"]
+__all__ = [
+    "BARGE_IN_LEVELS",
+    "BARGE_IN_S",
+    "RATE",
+    "SOUND_LEVEL",
+    "SOUND_S",
+    "TURN_LEVELS",
+    "TURN_S",
+    "Saying",
+    "barge_ins",
+    "load_all",
+    "noises",
+    "transcribed",
+    "turns",
+]
 
 RATE = 48_000
 TURN_S = (1.0, 12.0)

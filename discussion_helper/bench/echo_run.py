@@ -12,7 +12,7 @@ from discussion_helper.bench.take import Take
 from discussion_helper.bench.talk_handle import TalkHandle
 from discussion_helper.bench.texts import TEXTS
 
-__all__ = ["DELAY_S", "GAIN_DB", "EchoRow", "echo_row", "run_echo"]
+__all__ = ["AFTER_S", "DELAY_S", "GAIN_DB", "REPLY_LIMIT_S", "START_LIMIT_S", "EchoRow", "echo_row", "run_echo"]
 
 GAIN_DB = -10.0
 DELAY_S = 0.1

@@ -12,7 +12,7 @@ from discussion_helper.bench.terminal import Terminal
 from discussion_helper.bench.usage import UsageMeter, daemon_pid
 from discussion_helper.errors import DiscussionError
 
-__all__ = ["IdleRow", "StartRow", "run_idle", "run_starts"]
+__all__ = ["SETTLED_PERCENT", "SETTLE_LIMIT_S", "SETTLE_S", "IdleRow", "StartRow", "run_idle", "run_starts"]
 
 SETTLE_S = 2.0
 SETTLED_PERCENT = 25.0

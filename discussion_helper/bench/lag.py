@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import anyio
 
-__all__ = ["PERIOD_S", "LagMeter", "with_missed"]
+__all__ = ["KEPT", "PERIOD_S", "LagMeter", "with_missed"]
 
 PERIOD_S = 0.02
 """How often it is measured: often enough to see what holds the loop up, and 0.3 % of a core."""

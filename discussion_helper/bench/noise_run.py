@@ -14,7 +14,7 @@ from discussion_helper.bench.take import Reply, Take
 from discussion_helper.bench.talk_handle import TalkHandle
 from discussion_helper.bench.texts import TEXTS
 
-__all__ = ["RESUME_S", "NoiseRow", "noise_row", "run_noises"]
+__all__ = ["OFFSET_S", "RESUME_S", "NoiseRow", "noise_row", "run_noises"]
 
 OFFSET_S = 1.5
 RESUME_S = 2.0

@@ -7,7 +7,7 @@ from discussion_helper.bench.take import Reply, Take, Taking
 from discussion_helper.bench.talk_handle import TalkHandle
 from discussion_helper.errors import DiscussionError
 
-__all__ = ["AFTER_S", "OFFSETS_S", "resumed", "said_over"]
+__all__ = ["AFTER_S", "AUDIBLE_WITHIN_S", "CALM_S", "OFFSETS_S", "QUIET_S", "resumed", "said_over"]
 
 OFFSETS_S = (1.0, 2.0, 3.5)
 """When the sound begins, from the reply's first audible sample, in turn."""

@@ -11,7 +11,20 @@ from discussion_helper.bench.turns_run import TurnRow
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw"]
+__all__ = [
+    "BAD",
+    "GOAL",
+    "GOALS_MS",
+    "OTHERS",
+    "OTHER_MS",
+    "OTHER_STOP_MS",
+    "OURS",
+    "REST",
+    "STAGES",
+    "STOP_GOALS_MS",
+    "Panel",
+    "draw",
+]
 
 STAGES = (
     ("endpoint_ms", "end of turn", "#8fb4d9"),

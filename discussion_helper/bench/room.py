@@ -13,7 +13,7 @@ from discussion_helper.bench.take import Take, Taking
 from discussion_helper.bench.talk_handle import TalkHandle
 from discussion_helper.testing.virtual_devices import VirtualDevices
 
-__all__ = ["ROOM_DBFS", "Room"]
+__all__ = ["LIMIT_S", "ROOM_DBFS", "Room"]
 
 ROOM_DBFS = -70.0
 """A quiet room. Exact zeros would be a microphone that is switched off, and no detector would have anything to do."""

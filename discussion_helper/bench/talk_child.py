@@ -24,7 +24,7 @@ from discussion_helper.session import Session
 from discussion_helper.settings import Settings
 from discussion_helper.types import Message, SpokenUtterance
 
-__all__ = ["Tell", "WatchedResponder", "hold", "main"]
+__all__ = ["CLOSING_S", "KINDS", "Tell", "WatchedResponder", "hold", "main"]
 
 KINDS = ("floor", "utterance", "timing", "ended", "partial", "decision", "interruption", "device")
 CLOSING_S = 1.0

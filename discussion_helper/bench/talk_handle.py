@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from discussion_helper.errors import DiscussionError
 
-__all__ = ["TalkHandle", "Told"]
+__all__ = ["CHILD", "CLOSE_S", "OPEN_S", "WARM_S", "TalkHandle", "Told"]
 
 CHILD = (sys.executable, "-m", "discussion_helper.bench.talk_child")
 OPEN_S = 60.0

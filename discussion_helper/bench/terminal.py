@@ -8,7 +8,7 @@ from threading import Thread
 from types import TracebackType
 from typing import Self
 
-__all__ = ["Terminal"]
+__all__ = ["CLOSE_S", "COLUMNS", "INTERRUPT", "ROWS", "Terminal"]
 
 ROWS, COLUMNS = 40, 120
 INTERRUPT = b"\x03"

@@ -12,7 +12,7 @@ from discussion_helper.bench.take import Reply, Take
 from discussion_helper.bench.talk_handle import TalkHandle, Told
 from discussion_helper.bench.usage import Usage, UsageMeter
 
-__all__ = ["TurnRow", "Turns", "run_turns", "turn_row"]
+__all__ = ["ANSWER_S", "CALM_S", "EARLY_TOLERANCE_S", "QUIET_S", "REPLY_S", "TurnRow", "Turns", "run_turns", "turn_row"]
 
 ANSWER_S = 12.0
 REPLY_S = 8.0

@@ -12,7 +12,7 @@ from discussion_helper.errors import DiscussionError
 if TYPE_CHECKING:
     import psutil
 
-__all__ = ["Usage", "UsageMeter", "daemon_pid"]
+__all__ = ["MB", "Usage", "UsageMeter", "daemon_pid"]
 
 MB = 1_000_000
 
