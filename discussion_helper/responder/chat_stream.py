@@ -1,0 +1,158 @@
+"""One streamed chat completion: its text, piece by piece, with a limit for every silence."""
+
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from discussion_helper.clock import now
+from discussion_helper.errors import SettingError
+from discussion_helper.responder.endpoint_errors import EndpointErrors
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI, AsyncStream
+    from openai.types.chat import ChatCompletionChunk
+
+__all__ = ["ChatStream", "Limits"]
+
+RETRY_AFTER_S = 0.3
+"""Pause before the only second attempt, made when the endpoint fails (5xx) before it has begun to answer."""
+CLOSE_LIMIT_S = 0.1
+
+_BROKEN = "broke off before the end of the reply"
+_ENDS = (".", "!", "?", "…", "。", "！", "？", "।", "؟", ")", '"', "”", "»")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Seconds: from the request to the first text, between two pieces, and from the request to the first text
+
+    that is not reasoning. Raises SettingError for one that is not positive.
+    """
+
+    first_token_s: float
+    between_s: float
+    thinking_s: float
+
+    def __post_init__(self) -> None:
+        for limit in fields(self):
+            if not getattr(self, limit.name) > 0:
+                raise SettingError(f"{limit.name} is {getattr(self, limit.name)}.", fix="Give seconds above 0.")
+
+
+class ChatStream:
+    """Asks once; `piece()` is then called until it gives "". Only text counts as progress, empty chunks do not.
+
+    Reasoning that comes in a field of its own (`reasoning_content`, `reasoning`) is progress, and never given.
+    """
+
+    def __init__(
+        self, client: "AsyncOpenAI", request: dict[str, Any], *, limits: Limits, errors: EndpointErrors
+    ) -> None:
+        self._create: Any = partial(client.chat.completions.create, **request, stream=True)
+        self._limits = limits
+        self._errors = errors
+        self._begun_at = now()
+        self._stream: AsyncStream[ChatCompletionChunk] | None = None
+        self._reasoned = False
+        self._spoken = ""  # the end of what was given
+        self._finished = False
+
+    async def piece(self) -> str:
+        """The next piece of text; "" at the end. Raises ResponderError."""
+        deadline = now() + self._limits.between_s if self._spoken else self._begun_at + self._limits.first_token_s
+        while True:
+            chunk = await self._next_chunk(deadline)
+            if chunk is None:
+                self._check_end()
+                return ""
+            text, reasoning = _content_of(chunk)
+            self._finished = self._finished or _finish_of(chunk)
+            if text:
+                self._spoken = (self._spoken + text)[-8:]
+                return text
+            if reasoning:
+                self._reasoned = True
+                deadline = min(now() + self._limits.between_s, self._begun_at + self._limits.thinking_s)
+
+    async def aclose(self) -> None:
+        """Break the connection off; shielded, CLOSE_LIMIT_S at most."""
+        if self._stream is not None:
+            with anyio.move_on_after(CLOSE_LIMIT_S, shield=True), suppress(Exception):
+                await self._stream.close()
+
+    async def _next_chunk(self, deadline: float) -> "ChatCompletionChunk | None":
+        with anyio.CancelScope(deadline=deadline):
+            try:
+                if self._stream is None:
+                    self._stream = await self._open()
+                return await anext(self._stream, None)
+            except Exception as error:  # the client's, the connection's, or of a chunk that is none
+                raise self._translated(error) from None
+        raise self._errors.stalled(self._silence())
+
+    async def _open(self) -> "AsyncStream[ChatCompletionChunk]":
+        import openai
+
+        try:
+            stream: AsyncStream[ChatCompletionChunk] = await self._create()
+        except openai.InternalServerError:
+            await anyio.sleep(RETRY_AFTER_S)
+            stream = await self._create()
+        kind = stream.response.headers.get("content-type", "")
+        if not kind.startswith("text/event-stream"):
+            await stream.close()
+            raise _NotAStream(kind)
+        return stream
+
+    def _translated(self, error: Exception) -> Exception:
+        import openai
+
+        if isinstance(error, _NotAStream):
+            return self._errors.malformed(error.kind)
+        broken = isinstance(error, openai.APIConnectionError) or not isinstance(error, (openai.APIError, ValueError))
+        if self._stream is not None and broken:
+            return self._errors.stalled(_BROKEN)
+        return self._errors.of(error)
+
+    def _check_end(self) -> None:
+        """A stream that ends in mid-sentence without saying that it is finished was broken off."""
+        if self._spoken and not self._finished and not self._spoken.rstrip().endswith(_ENDS):
+            raise self._errors.stalled(_BROKEN)
+
+    def _silence(self) -> str:
+        if self._spoken:
+            return f"stopped in the middle of the reply, for {self._limits.between_s:g} s"
+        if now() >= self._begun_at + self._limits.thinking_s:
+            return f"has been thinking for {self._limits.thinking_s:g} s without saying anything"
+        if self._reasoned:
+            return f"stopped while thinking, for {self._limits.between_s:g} s"
+        return f"has not begun to answer within {self._limits.first_token_s:g} s"
+
+
+class _NotAStream(Exception):
+    """The answer's content type is another one."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(kind)
+        self.kind = kind
+
+
+def _delta_of(chunk: Any) -> Any:
+    choices = getattr(chunk, "choices", None)
+    return getattr(choices[0], "delta", None) if isinstance(choices, list) and choices else None
+
+
+def _content_of(chunk: Any) -> tuple[str, str]:
+    """Text and reasoning in a chunk. The client checks nothing, so a field may be anything."""
+    delta = _delta_of(chunk)
+    fields = [getattr(delta, name, None) for name in ("content", "refusal", "reasoning_content", "reasoning")]
+    texts = [field if isinstance(field, str) else "" for field in fields]
+    return texts[0] or texts[1], texts[2] or texts[3]
+
+
+def _finish_of(chunk: Any) -> bool:
+    choices = getattr(chunk, "choices", None)
+    return isinstance(choices, list) and bool(choices) and bool(getattr(choices[0], "finish_reason", None))

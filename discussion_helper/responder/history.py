@@ -1,0 +1,40 @@
+"""The history that fits: old turns are left out when a conversation outgrows a model's context."""
+
+from collections.abc import Sequence
+
+from discussion_helper.types import Message
+
+__all__ = ["fitting", "size_of"]
+
+_OVERHEAD = 16
+"""Bytes a message costs beside its text: the role and the marks around it, about five tokens."""
+
+
+def size_of(text: str) -> int:
+    """Bytes a message of this text counts for."""
+    return len(text.encode("utf-8", "replace")) + _OVERHEAD
+
+
+def fitting(messages: Sequence[Message], room: int) -> list[Message]:
+    """The newest of `messages` that fit into `room` bytes; the oldest go first, the newest always stays.
+
+    They go in steps of a quarter of the room, so that not every turn of a long conversation changes the beginning,
+    which the model has in its cache. Of a newest message that is itself too long, the end is kept.
+    """
+    excess = sum(size_of(message["content"]) for message in messages) - room
+    if excess <= 0:
+        return list(messages)
+    step = max(room // 4, 1)
+    to_go = -(-excess // step) * step
+    first = 0
+    while to_go > 0 and first < len(messages) - 1:
+        to_go -= size_of(messages[first]["content"])
+        first += 1
+    kept = list(messages[first:])
+    if len(kept) == 1 and size_of(kept[0]["content"]) > room:
+        return [{"role": kept[0]["role"], "content": _end_of(kept[0]["content"], room - _OVERHEAD)}]
+    return kept
+
+
+def _end_of(text: str, size: int) -> str:
+    return text.encode("utf-8", "replace")[-max(size, 1) :].decode("utf-8", "ignore")

@@ -1,0 +1,130 @@
+"""A language model in this process: llama.cpp, loaded from one file."""
+
+import secrets
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from discussion_helper.errors import ModelCorrupt, ModelMissing, ResponderError
+
+__all__ = ["BATCH", "ContextFull", "Llama", "check_model_file"]
+
+BATCH = 64
+"""Tokens read between two looks at the stop flag: 70-80 ms inside a cold prefill on two cores, where llama.cpp's own
+2048 would go on for seconds; the price is 12 % of prefill speed (both measured)."""
+_REUSE = 16
+"""Shortest run of tokens that is moved within the cache instead of being read again when old turns were left out:
+761 tokens then cost 70 ms instead of 3.3 s (measured)."""
+
+_FIX = "Run `discussion-helper models pull`, or name another file with --llm."
+
+
+class ContextFull(Exception):
+    """The request has more tokens than the context holds."""
+
+    def __init__(self, tokens: int) -> None:
+        super().__init__(tokens)
+        self.tokens = tokens
+
+
+def check_model_file(path: Path) -> None:
+    """Raises ModelMissing where there is no file, ModelCorrupt where it is not a GGUF file."""
+    try:
+        with path.open("rb") as file:
+            magic = file.read(4)
+    except OSError as error:
+        raise ModelMissing(f"The language model {path} cannot be read ({error.strerror}).", fix=_FIX) from error
+    if magic != b"GGUF":
+        raise ModelCorrupt(f"The language model {path} is not a GGUF file.", fix=_FIX)
+
+
+class Llama:
+    """Blocking: to be made, used and dropped off the event loop, by one thread at a time. Dropping it frees it.
+
+    One slot, so the conversation so far stays in its cache and only what is new is read. llama.cpp also opens a
+    port on the loopback for itself, which cannot be turned off: it is locked with a key that nobody knows, and its
+    page and its view of the conversation are switched off.
+    """
+
+    def __init__(self, path: Path, *, threads: int, context: int) -> None:
+        """Load `path`. Raises ModelMissing, ModelCorrupt."""
+        check_model_file(path)
+        import xllamacpp
+
+        try:
+            self._server = xllamacpp.Server(_parameters(path, threads=threads, context=context))
+        except (RuntimeError, ValueError) as error:
+            raise ModelCorrupt(f"llama.cpp cannot load the language model {path}.", fix=_FIX) from error
+
+    def chat(self, request: Mapping[str, Any], take: Callable[[str], bool]) -> str:
+        """Stream one completion into `take`, which is also called with "" while the prompt is read; True stops.
+
+        Returns why it ended: "stop", "length", or "" when `take` stopped it. Raises ContextFull before the first
+        piece, ResponderError, and what `take` raises.
+        """
+        stream = _Stream(take)
+        body = {**request, "stream": True, "return_progress": True, "cache_prompt": True}
+        try:
+            self._server.handle_chat_completions(body, stream.on_event)
+        except (RuntimeError, ValueError) as error:  # the model's chat template refused the messages
+            raise ResponderError(f"The language model cannot take this conversation ({_line(error)}).") from error
+        return stream.outcome()
+
+
+class _Stream:
+    """The callback of one completion. An exception in it would vanish in llama.cpp, so it is kept."""
+
+    def __init__(self, take: Callable[[str], bool]) -> None:
+        self._take = take
+        self._finish = ""
+        self._failure: BaseException | None = None
+
+    def on_event(self, event: Any) -> bool:
+        try:
+            return self._read(event)
+        except BaseException as error:  # raised again by outcome()
+            self._failure = error
+            return True
+
+    def _read(self, event: dict[str, Any]) -> bool:
+        if "error" in event:
+            raise _failure(event["error"])
+        choice = event["choices"][0]
+        self._finish = choice.get("finish_reason") or self._finish
+        return self._take(choice["delta"].get("content") or "")
+
+    def outcome(self) -> str:
+        if self._failure is not None:
+            raise self._failure
+        return self._finish
+
+
+def _failure(error: dict[str, Any]) -> Exception:
+    if error.get("type") == "exceed_context_size_error":
+        return ContextFull(int(error["n_prompt_tokens"]))
+    return ResponderError(f"The language model failed ({_line(error.get('message'))}).")
+
+
+def _line(problem: object) -> str:
+    return " ".join(str(problem).split())[:200]
+
+
+def _parameters(path: Path, *, threads: int, context: int) -> Any:
+    import xllamacpp
+
+    parameters = xllamacpp.CommonParams()
+    parameters.model.path = str(path)
+    parameters.n_ctx = context
+    parameters.n_batch = parameters.n_ubatch = BATCH
+    parameters.n_parallel = 1
+    parameters.n_cache_reuse = _REUSE
+    parameters.cache_ram_mib = 0  # else up to 8 GB of old conversations
+    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = threads
+    parameters.warmup = False  # reading the system prompt does it
+    parameters.verbosity = -1  # prints nothing: stdout and stderr belong to the program
+    parameters.api_keys = [secrets.token_urlsafe(32)]
+    parameters.cors_origins = ""
+    parameters.endpoint_slots = False
+    parameters.ui = False
+    parameters.n_threads_http = 1
+    return parameters
