@@ -1,6 +1,6 @@
 """What is said into the microphone: clips of people and of noises, where their voice is, and how loud they are."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
 from pathlib import Path
@@ -19,6 +19,7 @@ __all__ = [
     "SOUND_S",
     "TURN_LEVELS",
     "TURN_S",
+    "VOICE_ENDS_S",
     "Saying",
     "barge_ins",
     "load_all",
@@ -28,6 +29,12 @@ __all__ = [
 ]
 
 RATE = 48_000
+VOICE_ENDS_S: Mapping[str, float] = {"jfk.wav": 10.46}
+"""Where the rule of `analysis.voiced` is wrong: that recording goes on with the crowd, as loud as speech.
+
+Of the 17 English turns the rule's beginning is within 20 ms of what the Silero detector sees (median 12 ms) and its end
+within 30 ms (median). It keeps a last "s" or "p" that the detector misses, and drops the echo of a room.
+"""
 TURN_S = (1.0, 12.0)
 """Shortest and longest clip that is a turn."""
 BARGE_IN_S = 6.0
@@ -123,6 +130,7 @@ def _rounds(clips: Sequence[Clip], levels: Sequence[float | None], count: int) -
 def _said(clip: Clip, level_dbfs: float | None) -> Saying:
     samples = load(clip.path, RATE).samples
     voice = voiced(samples, RATE)
+    end = round(VOICE_ENDS_S[clip.path.name] * RATE) if clip.path.name in VOICE_ENDS_S else voice.end
     if level_dbfs is None:
-        return Saying(clip, samples, voice.start, voice.end, voice.level_dbfs)
-    return Saying(clip, at_level(samples, voice.level_dbfs, level_dbfs), voice.start, voice.end, level_dbfs)
+        return Saying(clip, samples, voice.start, end, voice.level_dbfs)
+    return Saying(clip, at_level(samples, voice.level_dbfs, level_dbfs), voice.start, end, level_dbfs)
