@@ -39,7 +39,9 @@ class Room:
         self.jitter_s = jitter_s
         self.ahead_s = ahead_s
         self.random = np.random.default_rng(4)
+        self.clock = SampleClock()
         self.next = 0
+        self.dry_s = 0.0
 
     def jitter(self) -> float:
         return float(self.random.normal()) * self.jitter_s
@@ -47,7 +49,7 @@ class Room:
     def play_until(self, now_s: float, sound: Callable[[int, int], Samples | None]) -> None:
         """Render what is due at `now_s`; None from `sound` is a silence that is not told."""
         count = self.rate // 100
-        while (at_s := self.next / (self.rate * (1.0 + self.skew))) < now_s + self.ahead_s:
+        while (at_s := self.next / (self.rate * (1.0 + self.skew)) + self.dry_s) < now_s + self.ahead_s:
             samples = sound(self.next, count)
             if samples is not None:
                 self.reference.feed(played(self.next, samples, self.rate, EPOCH_S + at_s + self.jitter()))
@@ -56,7 +58,8 @@ class Room:
     def listen(self, number: int, sound: Callable[[int, int], Samples | None]) -> Samples:
         """The reference for the microphone's block `number`."""
         self.play_until((number + 1) / 100, sound)
-        return self.reference.take(EPOCH_S + number / 100 + self.jitter(), 160)
+        self.clock.observe(number / 100, EPOCH_S + number / 100 + self.jitter())
+        return self.reference.take(self.clock.offset_s + number / 100, 160)
 
 
 def lead_of(blocks: list[Samples], first: int) -> float:
@@ -116,6 +119,44 @@ def test_a_device_that_is_rendered_for_late_leaves_no_holes() -> None:
 
     assert min(np.square(block[-40:]).mean() for block in blocks[20:]) > 1e-4
     assert 0.002 <= lead_of(blocks[100:120], 100) < 0.015
+
+
+def test_stamps_that_wander_are_not_followed_from_one_second_to_the_next() -> None:
+    room = Room(48_000)
+    room.jitter = lambda: 0.008 * np.sin(room.next / 48_000)  # type: ignore[method-assign]
+
+    blocks = [room.listen(number, lambda start, count: babble(start, count, 48_000)) for number in range(1_200)]
+
+    leads = [lead_of(blocks[100 * second : 100 * second + 20], 100 * second) for second in range(12)]
+    assert np.abs(np.diff(leads)).max() < 0.0005
+
+
+def test_samples_the_microphone_lost_are_skipped_here_too() -> None:
+    room = Room(48_000)
+
+    def listen(number: int) -> Samples:
+        return room.listen(number, lambda start, count: babble(start, count, 48_000))
+
+    before = [listen(number) for number in range(50)]
+    after = [listen(number) for number in range(53, 103)]
+
+    assert lead_of(after[:20], 53) == lead_of(before[20:40], 20)
+
+
+@pytest.mark.parametrize("dry_s", [0.05, 0.2])
+def test_a_device_that_ran_dry_is_found_again(dry_s: float) -> None:
+    room = Room(48_000)
+
+    def listen(number: int) -> Samples:
+        return room.listen(number, lambda start, count: babble(start, count, 48_000))
+
+    for number in range(100):
+        listen(number)
+    room.dry_s = dry_s
+    after = [listen(number) for number in range(100, 200)]
+
+    late = round(dry_s * 100)
+    assert lead_of(after[60:80], 160 - late) == pytest.approx(0.015, abs=0.001)
 
 
 def test_a_device_opened_anew_begins_anew() -> None:
@@ -183,6 +224,6 @@ def test_stamps_too_wild_to_follow_do_not_move_it() -> None:
     clock.observe(0.0, 7.0)
 
     for number in range(1, 100):
-        clock.observe(number / 100, 7.0 + number / 100 + 0.02 * (-1) ** number)
+        clock.observe(number / 100, 7.0 + number / 100 + 0.05 * (-1) ** number)
 
     assert clock.offset_s == 7.0
