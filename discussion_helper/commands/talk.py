@@ -1,0 +1,190 @@
+"""`discussion-helper talk`: a conversation with this machine, by voice."""
+
+import argparse
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from discussion_helper.errors import SettingError
+from discussion_helper.settings import Settings
+from discussion_helper.types import Policy
+
+if TYPE_CHECKING:
+    from discussion_helper.app import Talk
+    from discussion_helper.commands.talk_owner import FaceOf, Opener, Plan
+
+__all__ = ["add_parser", "hold_talk", "plan_of", "run", "settings_of", "suggestion"]
+
+DEFAULTS = Settings()
+KEYS = """
+Keys: Esc or Ctrl-X interrupts the answer, Ctrl-T closes the microphone and opens it again, Page Up and Page Down
+scroll, Enter says what was typed, Ctrl-Q quits, Ctrl-C quits with exit code 130. Without a terminal on stdin and stdout
+there is one line on stderr for each event, and the lines of stdin are typed turns.
+"""
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Register the command."""
+    text = "talk with this machine"
+    parser = subparsers.add_parser("talk", help=text, description=f"{text.capitalize()}.", epilog=KEYS)
+    parts = parser.add_argument_group("what listens, answers and speaks")
+    parts.add_argument("--language", metavar="CODE", default=DEFAULTS.language, help="language (default: %(default)s)")
+    parts.add_argument("--voice", metavar="NAME", default=DEFAULTS.voice, help="voice model (default: %(default)s)")
+    parts.add_argument("--stt", metavar="NAME", default=DEFAULTS.stt, help="recogniser model (default: %(default)s)")
+    parts.add_argument(
+        "--llm", metavar="SPEC", default=DEFAULTS.llm, help="embedded, FILE.gguf, or MODEL@URL (default: %(default)s)"
+    )
+    parts.add_argument("--system", metavar="TEXT", default=DEFAULTS.system, help="what the model is told beforehand")
+    _add_devices(parser)
+    _add_policy(parser)
+    parser.add_argument("--json", action="store_true", help="one JSON document on stdout when the talk is over")
+    parser.set_defaults(run=run)
+
+
+def _add_devices(parser: argparse.ArgumentParser) -> None:
+    devices = parser.add_argument_group("devices", "A part of a name is enough: see `discussion-helper devices`.")
+    devices.add_argument("--device", metavar="NAME", help="microphone and loudspeaker")
+    devices.add_argument("--microphone", metavar="NAME", help="microphone alone")
+    devices.add_argument("--loudspeaker", metavar="NAME", help="loudspeaker alone")
+    text = "recordings that speak instead of a microphone, one turn a file"
+    devices.add_argument("--input", metavar="FILE", type=Path, nargs="+", action="extend", default=[], help=text)
+    devices.add_argument("--output", metavar="FILE", type=Path, help="WAV file instead of the loudspeaker")
+
+
+def _add_policy(parser: argparse.ArgumentParser) -> None:
+    policy = parser.add_argument_group("manners")
+    policy.add_argument("--no-barge-in", action="store_true", help="answers cannot be interrupted by talking")
+    policy.add_argument("--max-sentences", metavar="N", type=int, default=0, help="longest answer; 0 = no limit")
+    text = "end after so many seconds of silence; 0 = never"
+    policy.add_argument("--silence-timeout", metavar="S", type=float, default=0.0, help=text)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Hold the talk; its exit code. Raises DiscussionError."""
+    return hold_talk(arguments, _open_checked)
+
+
+def hold_talk(arguments: argparse.Namespace, opener: "Opener") -> int:
+    """Hold the talk that `opener` opens; its exit code. Raises DiscussionError."""
+    import anyio
+
+    from discussion_helper.commands.talk_ending import ExitSoon
+    from discussion_helper.commands.talk_json import Document, stdout_kept
+    from discussion_helper.commands.talk_owner import TalkOwner
+
+    face_of = _face_of(arguments)
+    with stdout_kept() if arguments.json else nullcontext() as stream:
+        document = Document(stream)
+        owner = TalkOwner(opener, face_of, document, ExitSoon(document.print), suggest=suggestion)
+        return anyio.run(owner.hold, lambda: plan_of(arguments))
+
+
+@asynccontextmanager
+async def _open_checked(settings: Settings) -> "AsyncIterator[Talk]":
+    import anyio
+
+    from discussion_helper.app import open_talk
+    from discussion_helper.commands.talk_models import check_models
+
+    await anyio.to_thread.run_sync(check_models, settings)
+    async with open_talk(settings) as talk:
+        yield talk
+
+
+# -- what talk
+
+
+def plan_of(arguments: argparse.Namespace) -> "Plan":
+    """What the arguments ask for; on a machine without a microphone the demo. Blocks. Raises DiscussionError."""
+    from discussion_helper.commands.talk_demo import demo_clips, free_path, missing_microphone
+    from discussion_helper.commands.talk_owner import Plan
+
+    output: Path | None = arguments.output
+    if arguments.input or arguments.device or arguments.microphone or not (missing := missing_microphone()):
+        return Plan(settings_of(arguments, tuple(arguments.input), output), _recorded(output))
+    clips = demo_clips()
+    if output is None and not arguments.loudspeaker:
+        output = free_path(Path("talk.wav"))
+    told = (f"{missing} Recorded demo clips speak instead.", *_recorded(output))
+    return Plan(settings_of(arguments, clips, output), told)
+
+
+def _recorded(output: Path | None) -> tuple[str, ...]:
+    return (f"The answers are recorded in {output}.",) if output else ()
+
+
+def settings_of(arguments: argparse.Namespace, inputs: tuple[Path, ...], output: Path | None) -> Settings:
+    """The settings. Raises SettingError, which names the option's field."""
+    if inputs and (arguments.device or arguments.microphone):
+        raise SettingError("--input speaks instead of a microphone.", fix="Leave out --device and --microphone.")
+    if output and (arguments.loudspeaker or arguments.device):
+        raise SettingError("--output is written instead of playing.", fix="Leave out --loudspeaker.")
+    return Settings(
+        language=arguments.language,
+        stt=arguments.stt,
+        voice=arguments.voice,
+        llm=arguments.llm,
+        system=arguments.system,
+        microphone=arguments.microphone or arguments.device,
+        loudspeaker=arguments.loudspeaker or arguments.device,
+        inputs=inputs,
+        output=output,
+        policy=Policy(
+            allow_barge_in=not arguments.no_barge_in,
+            max_reply_sentences=arguments.max_sentences,
+            silence_timeout_s=arguments.silence_timeout,
+        ),
+    )
+
+
+async def suggestion(settings: Settings) -> str:
+    """A line about a language model server that runs on this machine, for those who use the default model."""
+    import anyio
+
+    if settings.llm != DEFAULTS.llm:
+        return ""
+    # An HTTP client takes a while to import; meanwhile the talk goes on.
+    await anyio.to_thread.run_sync(__import__, "discussion_helper.responder.discovery")
+    from discussion_helper.responder.discovery import find_local_servers
+
+    for server in await find_local_servers():
+        return f"{server.name} with {server.models[0]} answers at {server.base_url}: use --llm {server.choices[0]}"
+    return ""
+
+
+# -- how it is shown
+
+
+def _face_of(arguments: argparse.Namespace) -> "FaceOf":
+    screen = sys.stderr if arguments.json else sys.stdout
+    if all(_is_terminal(stream) for stream in (sys.stdin, sys.stdout, screen)):
+        return _terminal_face(screen)
+    return _plain_face()
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _plain_face() -> "FaceOf":
+    from discussion_helper.commands.talk_plain import PlainFace
+
+    return lambda wishes, _: PlainFace(wishes, typed=_typed())
+
+
+def _typed() -> int | None:
+    """What typed turns are read from: stdin, unless it is a terminal, which a job in the background must not read."""
+    try:
+        return None if sys.stdin.isatty() else sys.stdin.fileno()
+    except (AttributeError, OSError, ValueError):  # there is no stdin
+        return None
+
+
+def _terminal_face(screen: TextIO) -> "FaceOf":
+    from discussion_helper.commands.talk_screen import terminal_screen
+    from discussion_helper.commands.talk_view import TerminalFace
+
+    return lambda wishes, end: TerminalFace(wishes, end, lambda: terminal_screen(screen))

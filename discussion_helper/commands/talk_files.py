@@ -1,0 +1,118 @@
+"""A talk with recorded speech as the user: one recording a turn."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from typing import Any, Protocol
+
+import anyio
+
+from discussion_helper.audio.handover import LoopHandover
+from discussion_helper.events import Event, Subscription
+
+__all__ = ["ANOTHER_TURN_S", "FOLLOWED", "UNDERSTOOD_WITHIN_S", "RecordedTurns", "Sayer"]
+
+UNDERSTOOD_WITHIN_S = 8.0
+"""After the end of a recording: a turn takes 1 s to end and 1 s to be recognised, on a slow machine some times that."""
+FOLLOWED = ("floor", "utterance", "device", "ended")
+ANOTHER_TURN_S = 2.0
+"""How long one more turn is waited for after a recording that was answered before its end: it held a pause."""
+
+
+class Sayer(Protocol):
+    """A microphone that says recordings."""
+
+    def say(self, clip: int, /) -> "Future[Any]":
+        """Say one; done when its last sample was delivered. Raises RuntimeError when the device is closed."""
+        ...
+
+
+class RecordedTurns:
+    """Says `names` one after another, each once the answer to the one before is over.
+
+    `events` are those of the kinds FOLLOWED, from before the session's start.
+    """
+
+    def __init__(
+        self, sayer: Sayer, names: Sequence[str], events: Subscription[Event], tell: Callable[[str], None]
+    ) -> None:
+        """`tell` is told of recordings in which nothing was understood."""
+        self._sayer = sayer
+        self._names = names
+        self._events = events
+        self._tell = tell
+        self._turns = 0
+        """User turns since the recording under way began."""
+        self._floor = "idle"
+        self._open = False
+        """The microphone is; what is said before is not heard."""
+        self._answering = False
+        self._ended = False
+
+    async def hold(self) -> int:
+        """Return when the last answer is over, or the session: how many recordings were understood."""
+        understood = 0
+        for number, name in enumerate(self._names):
+            await self._until(lambda: self._open and self._floor == "listening")
+            if self._ended:
+                self._tell(f"The talk ended before {name} was said.")
+            elif await self._say(number):
+                understood += 1
+            elif not self._ended:
+                self._tell(f"Nothing was understood in {name}.")
+        return understood
+
+    async def _say(self, number: int) -> bool:
+        """Say one recording and wait for the answer; whether anything was understood."""
+        self._turns = 0
+        if not await self._said(number):
+            return self._turns > 0
+        early = self._turns
+        within_s = ANOTHER_TURN_S if early else UNDERSTOOD_WITHIN_S
+        with anyio.move_on_after(within_s) as limit:
+            await self._until(lambda: self._turns > early)
+        if limit.cancelled_caught and not self._turns:
+            return False
+        await self._until(lambda: not self._answering)
+        return self._turns > 0
+
+    async def _said(self, number: int) -> bool:
+        """Say it, and follow the events meanwhile; False when the session or the device ended before its end."""
+        try:
+            future = self._sayer.say(number)
+        except RuntimeError:  # the device is closed
+            self._ended = True
+            return False
+        handover, done = LoopHandover(), anyio.Event()
+        future.add_done_callback(lambda _: handover.call(done.set))
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._end, tasks.cancel_scope)
+                await done.wait()
+                tasks.cancel_scope.cancel()
+        finally:
+            handover.close()
+            future.cancel()
+        return future.done() and not future.cancelled() and future.exception() is None
+
+    async def _end(self, scope: anyio.CancelScope) -> None:
+        await self._until(lambda: False)
+        scope.cancel()
+
+    async def _until(self, reached: Callable[[], bool]) -> None:
+        """Follow the events until then, or to the end of the session."""
+        while not reached() and not self._ended:
+            event = await anext(self._events, None)
+            if event is None or event.kind == "ended":
+                self._ended = True
+            else:
+                self._follow(event)
+
+    def _follow(self, event: Event) -> None:
+        if event.kind == "utterance" and event.data["speaker"] == "user":
+            self._turns += 1
+            self._answering = True
+        elif event.kind == "floor":
+            self._floor = event.data["floor"]
+            self._answering = self._answering and self._floor != "listening"
+        elif event.kind == "device" and event.data.get("which") == "microphone":
+            self._open = event.data.get("state") == "open"

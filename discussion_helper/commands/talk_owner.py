@@ -1,0 +1,220 @@
+"""The owner of a talk: it opens it, follows it, and leaves nothing of it behind."""
+
+import statistics
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import anyio
+
+from discussion_helper.background import unwrapped
+from discussion_helper.commands.talk_ending import Ending, LastResort
+from discussion_helper.commands.talk_files import FOLLOWED, RecordedTurns
+from discussion_helper.commands.talk_json import Document
+from discussion_helper.commands.talk_screen import complain
+from discussion_helper.commands.talk_wishes import Interrupt, Mute, Say, Wish, Wishes
+from discussion_helper.commands.talk_wrap import printable
+from discussion_helper.errors import DiscussionError, RecogniserError
+from discussion_helper.events import Event, Subscription
+from discussion_helper.session import Session
+from discussion_helper.settings import Settings
+
+if TYPE_CHECKING:
+    from discussion_helper.app import Talk
+
+__all__ = ["Face", "FaceOf", "Opener", "Plan", "TalkOwner"]
+
+SAY_LIMIT_S = 1.0
+"""How long a typed turn may wait for room among those that wait for an answer."""
+
+Opener = Callable[[Settings], AbstractAsyncContextManager["Talk"]]
+
+
+class Face(Protocol):
+    """What the person sees."""
+
+    def take(self, event: Event) -> None:
+        """Follow one event."""
+        ...
+
+    def tell(self, text: str) -> None:
+        """Say something about the talk."""
+        ...
+
+    async def run(self) -> None:
+        """Take what the person wants; may return before the talk ends."""
+        ...
+
+    def farewell(self) -> list[str]:
+        """Lines to leave behind on stderr after the talk."""
+        ...
+
+
+FaceOf = Callable[[Wishes, Callable[[int], None]], Face]
+"""Makes a face, from where its wishes go and from what ends the talk with an exit code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What talk to hold, and what to tell about it at its start."""
+
+    settings: Settings
+    remarks: tuple[str, ...] = ()
+
+
+class TalkOwner:
+    """Holds one talk. Everything that the talk needs runs as its tasks."""
+
+    def __init__(
+        self,
+        opener: Opener,
+        face_of: FaceOf,
+        document: Document,
+        last_resort: LastResort,
+        *,
+        suggest: Callable[[Settings], Awaitable[str]] | None = None,
+    ) -> None:
+        """`suggest` looks for something worth telling beside the talk; "" for nothing."""
+        self._opener = opener
+        self._face_of = face_of
+        self._document = document
+        self._last_resort = last_resort
+        self._suggest = suggest
+
+    async def hold(self, make_plan: Callable[[], Plan]) -> int:
+        """Hold the talk to its end; the exit code. `make_plan` may block.
+
+        Raises DiscussionError, after the document was printed, unless the person ended the talk first.
+        """
+        ending = Ending(self._last_resort)
+        try:
+            await self._hold(make_plan, ending)
+        except Exception as error:
+            failure = unwrapped(error)
+            if ending.code is None:
+                raise failure from None
+            complain(f"discussion-helper: {failure}")
+        return ending.code or int(self._document.lost)
+
+    async def _hold(self, make_plan: Callable[[], Plan], ending: Ending) -> None:
+        async with anyio.create_task_group() as tasks:
+            await tasks.start(ending.watch_signals)
+            try:
+                with ending.scope:
+                    plan = await anyio.to_thread.run_sync(make_plan)
+                    complain("Getting ready ...")
+                    await self._open(plan, ending.begin)
+            finally:
+                self._document.print()
+            tasks.cancel_scope.cancel()
+
+    async def _open(self, plan: Plan, end: Callable[[int], None]) -> None:
+        async with self._opener(plan.settings) as talk:
+            self._document.session = talk.session
+            wishes = Wishes()
+            face = self._face_of(wishes, end)
+            for remark in (*plan.remarks, _introduction(talk)):
+                face.tell(remark)
+            await anyio.lowlevel.checkpoint_if_cancelled()
+            await _Conversing(talk, face, wishes).hold(plan.settings, self._suggest, self._document)
+
+
+class _Conversing:
+    """A talk from its start to its end."""
+
+    def __init__(self, talk: "Talk", face: Face, wishes: Wishes) -> None:
+        self._talk = talk
+        self._session = talk.session
+        self._face = face
+        self._wishes = wishes
+        self._understood: int | None = None
+
+    async def hold(
+        self, settings: Settings, suggest: Callable[[Settings], Awaitable[str]] | None, document: Document
+    ) -> None:
+        events = self._session.events("*")
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._face.run)
+                tasks.start_soon(self._obey)
+                if self._talk.files is not None:
+                    tasks.start_soon(self._say_recordings, settings, self._session.events(*FOLLOWED))
+                self._session.start()
+                if suggest is not None:
+                    tasks.start_soon(self._tell_suggestion, suggest, settings)
+                await self._follow(events)
+                tasks.cancel_scope.cancel()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self._session.stop()
+                await self._follow(events)
+            document.print()
+            self._leave()
+        await self._check()
+
+    async def _follow(self, events: Subscription[Event]) -> None:
+        async for event in events:
+            self._face.take(event)
+
+    def _leave(self) -> None:
+        for line in [*self._face.farewell(), _summary(self._session)]:
+            complain(line)
+
+    async def _check(self) -> None:
+        """Raises what the talk failed with."""
+        try:
+            await self._session.wait()
+        except DiscussionError:
+            raise
+        except Exception as error:
+            reason = printable(str(error)).strip() or type(error).__name__
+            raise DiscussionError(f"The talk failed: {reason}.") from error
+        if self._understood == 0:
+            fix = "Check that they hold speech in the language of --language."
+            raise RecogniserError("Nothing was understood in the recordings.", fix=fix)
+
+    # -- beside
+
+    async def _say_recordings(self, settings: Settings, events: Subscription[Event]) -> None:
+        assert self._talk.files is not None
+        names = [path.name for path in settings.inputs]
+        self._understood = await RecordedTurns(self._talk.files, names, events, self._face.tell).hold()
+        await self._session.stop()
+
+    async def _tell_suggestion(self, suggest: Callable[[Settings], Awaitable[str]], settings: Settings) -> None:
+        if text := await suggest(settings):
+            self._face.tell(text)
+
+    async def _obey(self) -> None:
+        while True:
+            try:
+                await self._grant(await self._wishes.next())
+            except (DiscussionError, RuntimeError) as refused:
+                self._face.tell(str(refused))
+
+    async def _grant(self, wish: Wish) -> None:
+        match wish:
+            case Interrupt():
+                await self._session.interrupt()
+            case Mute(on):
+                await self._session.mute(on)
+            case Say(text):
+                with anyio.move_on_after(SAY_LIMIT_S) as limit:
+                    await self._session.say(text)
+                if limit.cancelled_caught:
+                    self._face.tell(f"Too many turns wait for an answer; this one was left out: {text}")
+
+
+def _introduction(talk: "Talk") -> str:
+    return f"Microphone: {talk.microphone}. Loudspeaker: {talk.loudspeaker}. Answers come from {talk.responder}."
+
+
+def _summary(session: Session) -> str:
+    """The talk in one line."""
+    state = session.state
+    waits = [timing["to_first_audio_s"] for timing in state["timings"]]
+    if not waits:
+        return "No answers."
+    wait = f"median wait {statistics.median(waits):.2f} s"
+    return f"Answers: {len(waits)}, {wait}, interrupted {state['interruption_rate']:.0%}."

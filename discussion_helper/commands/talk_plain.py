@@ -1,0 +1,103 @@
+"""A talk as lines of text, where there is no terminal to draw on."""
+
+import os
+import stat
+from collections.abc import AsyncIterator
+from typing import TextIO
+
+import anyio
+
+from discussion_helper.commands.talk_screen import complain
+from discussion_helper.commands.talk_state import problem_of, unheard_of, waits_of
+from discussion_helper.commands.talk_wishes import Say, Wishes
+from discussion_helper.events import Event
+
+__all__ = ["PlainFace", "event_line", "typed_lines"]
+
+CHUNK = 4096
+LONGEST_LINE = 100_000
+"""Bytes of a typed line; what is longer is cut there."""
+
+
+class PlainFace:
+    """One line on `stream` for each event but the levels; typed turns come from the lines of `typed`."""
+
+    def __init__(self, wishes: Wishes, *, stream: TextIO | None = None, typed: int | None = None) -> None:
+        """`stream`: stderr unless given. `typed`: a file descriptor, or None."""
+        self._wishes = wishes
+        self._stream = stream
+        self._typed = typed
+
+    def take(self, event: Event) -> None:
+        """Follow one event."""
+        if line := event_line(event):
+            self.tell(line)
+
+    def tell(self, text: str) -> None:
+        """Write a line."""
+        complain(text, self._stream)
+
+    def farewell(self) -> list[str]:
+        """Nothing: the lines are there."""
+        return []
+
+    async def run(self) -> None:
+        """Take typed turns, until there are no more."""
+        if self._typed is None:
+            return
+        async for line in typed_lines(self._typed):
+            if line.strip():
+                await self._wishes.room()
+                self._wishes.put(Say(line))
+
+
+def event_line(event: Event) -> str:
+    """What there is to say about an event; "" for nothing."""
+    data = event.data
+    match event.kind:
+        case "utterance":
+            text = f"{'you' if data['speaker'] == 'user' else 'agent'}: {data['text']}"
+            unheard = unheard_of(event)
+            text += f" [not heard: {unheard}]" if unheard else " [interrupted]" if data.get("interrupted") else ""
+        case "timing":
+            wait = waits_of(event)
+            text = f"{'  '.join(f'{stage} {ms}' for stage, ms in wait.stages)}  = {wait.total_ms} ms"
+        case "device" if problem := problem_of(event):
+            text = problem
+        case "floor":
+            text = f"floor: {data['floor']}"
+        case "level":
+            return ""
+        case kind:
+            text = f"{kind}: " + "  ".join(f"{key}={value}" for key, value in data.items() if value != "")
+    return f"{event.at_s:8.3f}  {text}"
+
+
+async def typed_lines(descriptor: int) -> AsyncIterator[str]:
+    """The lines of a pipe, a socket or a file, without holding up the event loop, and without a thread.
+
+    Where a pipe cannot be waited for (Windows) there are none.
+    """
+    held = b""
+    while chunk := await _read(descriptor):
+        *lines, held = (held + chunk).split(b"\n")
+        if len(held) > LONGEST_LINE:
+            lines, held = [*lines, held], b""
+        for line in lines:
+            yield line[:LONGEST_LINE].decode(errors="replace")
+    if held:
+        yield held.decode(errors="replace")
+
+
+async def _read(descriptor: int) -> bytes:
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            await anyio.wait_readable(descriptor)
+    except PermissionError:  # a device that is always ready, such as /dev/null
+        pass
+    except OSError:
+        return b""
+    try:
+        return os.read(descriptor, CHUNK)
+    except OSError:
+        return b""

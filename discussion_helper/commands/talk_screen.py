@@ -1,0 +1,63 @@
+"""The terminal while a talk is drawn on it."""
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from typing import TextIO
+
+from prompt_toolkit.output import Output, create_output
+
+from discussion_helper.commands.talk_wrap import printable
+
+__all__ = ["columns", "complain", "terminal_screen"]
+
+SHOWN = 4096
+"""Bytes of what was written to stderr meanwhile that are shown afterwards: the newest."""
+
+
+def columns() -> int:
+    """The width of the terminal."""
+    return shutil.get_terminal_size().columns
+
+
+def complain(text: str, stream: TextIO | None = None) -> None:
+    """A line on stderr, or another stream; nobody may be there any more to read it."""
+    with suppress(OSError, ValueError):
+        print(printable(text), file=stream or sys.stderr, flush=True)
+
+
+@contextmanager
+def terminal_screen(stream: TextIO) -> Iterator[Output]:
+    """Draw on the stream's terminal, with everything else that is printed kept aside until the end."""
+    with os.fdopen(os.dup(stream.fileno()), "w", encoding=stream.encoding) as screen, _prints_aside():
+        yield create_output(stdout=screen)
+
+
+@contextmanager
+def _prints_aside() -> Iterator[None]:
+    """Point stdout and stderr at a file, below Python too: audio libraries written in C complain at any moment."""
+    descriptors = [stream.fileno() for stream in (sys.__stdout__, sys.__stderr__) if stream]
+    with tempfile.TemporaryFile() as aside, ExitStack() as stack:
+        for descriptor in descriptors:
+            stack.enter_context(_pointed_at(descriptor, aside.fileno()))
+        yield
+        stack.close()
+        aside.seek(max(0, aside.seek(0, os.SEEK_END) - SHOWN))
+        with suppress(OSError):  # the terminal is gone
+            os.write(descriptors[-1], aside.read())
+
+
+@contextmanager
+def _pointed_at(descriptor: int, target: int) -> Iterator[None]:
+    real = os.dup(descriptor)
+    os.dup2(target, descriptor)
+    try:
+        yield
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os.dup2(real, descriptor)
+        os.close(real)

@@ -1,0 +1,159 @@
+"""What a talk looks like at one moment, made from its events."""
+
+import math
+from dataclasses import dataclass, field
+
+from discussion_helper.events import Event
+from discussion_helper.types import Floor
+
+__all__ = ["LEVELS", "Entry", "Remark", "TalkState", "Turn", "Wait", "problem_of", "unheard_of", "waits_of"]
+
+LEVELS = 12
+"""Steps of the level meter, 5 dB each, from -60 dBFS to 0."""
+ENDS = {
+    "finished": "The talk is over.",
+    "stopped": "The talk was ended.",
+    "silence": "The talk ended because nobody spoke.",
+    "failed": "The talk failed.",
+}
+STICK = 0.3
+"""Of a step: so far beyond its edge the level must be before the meter moves. It keeps a noise from drawing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A finished turn; `unheard` is what the agent was going to say after `text`."""
+
+    speaker: str
+    text: str
+    unheard: str = ""
+    interrupted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Where the time before an answer went: milliseconds of each stage, and their sum."""
+
+    stages: tuple[tuple[str, int], ...]
+    total_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something about the talk, for the person at the keyboard."""
+
+    text: str
+
+
+Entry = Turn | Wait | Remark
+
+
+@dataclass(slots=True)
+class TalkState:
+    """`entries` only ever grows. The texts are as they came: printing makes them harmless."""
+
+    entries: list[Entry] = field(default_factory=list)
+    floor: Floor = Floor.IDLE
+    partial: str = ""
+    """What the user has said so far in a turn that is not over."""
+    saying: str = ""
+    """The sentence that the agent is saying, where that is told."""
+    level: int = 0
+    """Of the microphone, 0 to LEVELS."""
+    muted: bool = False
+    problems: dict[str, str] = field(default_factory=dict)
+    """Device to what is wrong with it and how to put it right."""
+    note: str = ""
+    """The last small thing that happened; goes when something else does."""
+
+    def take(self, event: Event) -> bool:
+        """Follow one event; whether anything looks different now."""
+        data = event.data
+        match event.kind:
+            case "level":
+                return self._take_level(float(data["dbfs"]))
+            case "floor":
+                self.floor, self.note = Floor(data["floor"]), ""
+            case "utterance":
+                self._take_turn(event)
+            case "timing":
+                self.entries.append(waits_of(event))
+            case "partial":
+                self._take_partial(data.get("speaker", "user"), str(data["text"]))
+            case "decision":
+                self.partial = ""
+                self.note = f"{data.get('what', 'decided')}: {data.get('why', '')}".rstrip(": ")
+            case "device":
+                self._take_device(event)
+            case "gap":
+                self.note = f"{data['missed']} events were missed"
+            case "ended":
+                self._take_end(event)
+            case _:
+                return False
+        return True
+
+    def remark(self, text: str) -> None:
+        """Add a remark."""
+        self.entries.append(Remark(text))
+
+    def _take_level(self, dbfs: float) -> bool:
+        exact = (max(-120.0, dbfs) + 60.0) / 5.0 if math.isfinite(dbfs) else 0.0
+        if self.level - STICK <= exact < self.level + 1 + STICK:
+            return False
+        before, self.level = self.level, min(LEVELS, max(0, int(exact)))
+        return self.level != before
+
+    def _take_turn(self, event: Event) -> None:
+        data = event.data
+        self.entries.append(
+            Turn(data["speaker"], data["text"], unheard_of(event), bool(data.get("interrupted", False)))
+        )
+        self.note = ""
+        if data["speaker"] == "agent":
+            self.saying = ""
+        else:
+            self.partial = ""
+
+    def _take_partial(self, speaker: str, text: str) -> None:
+        if speaker == "agent":
+            self.saying = text
+        else:
+            self.partial, self.note = text, ""
+
+    def _take_device(self, event: Event) -> None:
+        which, state = str(event.data.get("which", "device")), event.data.get("state")
+        if which == "microphone" and state in ("muted", "open"):
+            self.muted = state == "muted"
+            self.level = 0 if self.muted else self.level
+        self.problems.pop(which, None)
+        if problem := problem_of(event):
+            self.problems[which] = problem
+
+    def _take_end(self, event: Event) -> None:
+        self.partial = self.saying = self.note = ""
+        reason, error = event.data["reason"], event.data.get("error")
+        self.remark(ENDS.get(reason, f"The talk ended: {reason}.") + (f" {error}" if error else ""))
+
+
+def unheard_of(event: Event) -> str:
+    """The words of an agent's turn that were not heard, from its `utterance` event."""
+    text, said = str(event.data["text"]), str(event.data.get("said", ""))
+    if said.startswith(text):
+        return said[len(text) :].strip()
+    return " ".join(said.split()[len(text.split()) :])
+
+
+def waits_of(event: Event) -> Wait:
+    """What a `timing` event says, in milliseconds."""
+    stages = ("endpoint", "recognise", "think", "speak")
+    each = tuple((stage, round(1000 * event.data[f"{stage}_s"])) for stage in stages)
+    return Wait(each, round(1000 * event.data["to_first_audio_s"]))
+
+
+def problem_of(event: Event) -> str:
+    """What a `device` event says is wrong, with the fix; "" when nothing is."""
+    data = event.data
+    if "fix" not in data:
+        return ""
+    return f"The {data.get('which', 'device')} is {data.get('state', 'not working')}. {data['fix']}"

@@ -1,0 +1,66 @@
+"""What the person at the keyboard wants of a talk."""
+
+from collections import deque
+from dataclasses import dataclass
+
+import anyio
+
+__all__ = ["Interrupt", "Mute", "Say", "Wish", "Wishes"]
+
+WISHES_HELD = 16
+"""More than a person can type ahead; what comes on top is refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupt:
+    """Cut the reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mute:
+    """Close the microphone, or open it again."""
+
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """A typed turn."""
+
+    text: str
+
+
+Wish = Interrupt | Mute | Say
+
+
+class Wishes:
+    """In order, and bounded; from callbacks of the event loop to one task."""
+
+    def __init__(self) -> None:
+        self._held: deque[Wish] = deque()
+        self._changed = anyio.Event()
+
+    def put(self, wish: Wish) -> bool:
+        """Ask for something; False when too much was asked for already."""
+        if len(self._held) >= WISHES_HELD:
+            return False
+        self._held.append(wish)
+        self._notify()
+        return True
+
+    async def room(self) -> None:
+        """Wait until something can be asked for."""
+        while len(self._held) >= WISHES_HELD:
+            await self._changed.wait()
+
+    async def next(self) -> Wish:
+        """The next wish."""
+        while not self._held:
+            await self._changed.wait()
+        wish = self._held.popleft()
+        self._notify()
+        return wish
+
+    def _notify(self) -> None:
+        changed, self._changed = self._changed, anyio.Event()
+        changed.set()

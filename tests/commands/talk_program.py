@@ -1,0 +1,116 @@
+"""`talk` with fakes, as a program: `python talk_program.py STATE [ARGUMENT...]`.
+
+It comes into STATE and stays there: opening, warming, listening, thinking, speaking. Or its listener fails: failing.
+What it does is told in words, one a line, on the descriptor that TOLD names.
+"""
+
+import argparse
+import asyncio
+import os
+import sys
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+import anyio
+
+from discussion_helper.app import Talk
+from discussion_helper.commands import talk
+from discussion_helper.commands.talk_ending import INTERRUPTED
+from discussion_helper.errors import DiscussionError, RecogniserError
+from discussion_helper.session import Session
+from discussion_helper.settings import Settings
+from discussion_helper.testing import ScriptedListener, SilentVoice
+from discussion_helper.types import Message, SpokenSentence, Utterance
+
+STUCK_S = 60.0
+
+
+def tell(word: str) -> None:
+    os.write(int(os.environ["TOLD"]), f"{word}\n".encode())
+
+
+class Listener(ScriptedListener):
+    def __init__(self, state: str) -> None:
+        super().__init__([] if state == "listening" else ["Hello."], stays_open=True)
+        self._state = state
+
+    async def warmup(self) -> None:
+        if self._state == "warming":
+            tell("warming")
+            await anyio.to_thread.run_sync(time.sleep, STUCK_S)
+
+    async def utterances(self) -> AsyncIterator[Utterance]:
+        tell("microphone open")
+        if self._state == "listening":
+            tell("listening")
+        if self._state == "failing":
+            raise RecogniserError("The recogniser broke.", fix="Mend it.")
+        if self._state == "warming":
+            await anyio.sleep_forever()
+        async for turn in super().utterances():
+            yield turn
+
+    async def aclose(self) -> None:
+        tell("microphone closed")
+        await super().aclose()
+
+
+class Responder:
+    def __init__(self, state: str) -> None:
+        self._state = state
+
+    async def reply(self, messages: Sequence[Message]) -> AsyncIterator[str]:
+        if self._state == "thinking":
+            tell("thinking")
+            await anyio.sleep_forever()
+        yield "Good day to you."
+
+    async def aclose(self) -> None:
+        pass
+
+
+class Voice(SilentVoice):
+    async def speak(self, sentence: str) -> SpokenSentence:
+        asyncio.get_running_loop().call_soon(tell, "speaking")
+        return await super().speak(sentence)
+
+
+@asynccontextmanager
+async def open_fakes(settings: Settings) -> AsyncIterator[Talk]:
+    state = sys.argv[1]
+    if state == "opening":
+        tell("opening")
+        await anyio.to_thread.run_sync(time.sleep, STUCK_S)
+    session = Session(Listener(state), Responder(state), Voice(STUCK_S), settings.policy)
+    os.write(1, b"a library on stdout\n")
+    try:
+        yield Talk(session, "a microphone", "a loudspeaker", "a model", None)
+    finally:
+        with anyio.CancelScope(shield=True):
+            await session.stop()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    talk.add_parser(parser.add_subparsers())
+    arguments = parser.parse_args(["talk", "--microphone", "fake", "--llm", "none", *sys.argv[2:]])
+    try:
+        return talk.hold_talk(arguments, open_fakes)
+    except DiscussionError as error:
+        print(f"discussion-helper: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+if __name__ == "__main__":
+    if sys.stdin.isatty():
+        import fcntl
+        import termios
+
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # so that Ctrl-C is a signal
+    sys.exit(main())

@@ -1,0 +1,227 @@
+"""The end of a talk in every state, as a process of its own: in a terminal, and without one."""
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+if sys.platform == "win32":
+    pytest.skip("there are no pseudo-terminals", allow_module_level=True)
+
+import pty
+import termios
+
+PROGRAM = Path(__file__).with_name("talk_program.py")
+STATES = ["opening", "warming", "listening", "thinking", "speaking"]
+START_S = 30.0
+END_S = 4.0
+"""The limit is 2 s; the machine of a test may be busy."""
+
+
+class Terminal:
+    """A terminal that shows what is drawn to nobody; `line` is the end that a program gets."""
+
+    def __init__(self) -> None:
+        self._screen, self.line = pty.openpty()
+        self._closing, self._close = os.pipe()
+        termios.tcsetwinsize(self._screen, (24, 80))
+        self._thread = Thread(target=self._drain, daemon=True)
+        self._thread.start()
+
+    def _drain(self) -> None:
+        while self._closing not in select.select([self._screen, self._closing], [], [])[0]:
+            os.read(self._screen, 65536)
+
+    def modes(self) -> list[Any]:
+        return termios.tcgetattr(self.line)
+
+    def type(self, keys: bytes) -> None:
+        os.write(self._screen, keys)
+
+    def close(self) -> None:
+        if self._thread.is_alive():
+            os.write(self._close, b"x")
+            self._thread.join()
+            for descriptor in (self._screen, self.line, self._closing, self._close):
+                os.close(descriptor)
+
+
+class Running:
+    """A talk that runs, and what it tells."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", told: int, terminal: Terminal | None) -> None:
+        self.process = process
+        self.terminal = terminal
+        self._told = told
+        self.words: list[str] = []
+
+    def until(self, word: str) -> None:
+        """Wait until it tells that word."""
+        deadline, held = time.monotonic() + START_S, b""
+        while word not in self.words:
+            readable, _, _ = select.select([self._told], [], [], max(0.0, deadline - time.monotonic()))
+            chunk = os.read(self._told, 1024) if readable else b""
+            assert chunk, f"{word} did not come; it told {self.words}"
+            *lines, held = (held + chunk).split(b"\n")
+            self.words += [line.decode() for line in lines]
+
+    def key(self, key: bytes) -> None:
+        assert self.terminal is not None
+        self.terminal.type(key)
+
+    def code(self) -> int:
+        """Wait for the end; its exit code."""
+        code = self.process.wait(END_S)
+        while chunk := os.read(self._told, 1024):
+            self.words += chunk.decode().split("\n")
+        return code
+
+
+def pipes(stdout: Any = subprocess.PIPE) -> dict[str, Any]:
+    return {"stdin": subprocess.DEVNULL, "stdout": stdout, "stderr": subprocess.PIPE}
+
+
+@contextmanager
+def running(*arguments: str, terminal: bool, **streams: Any) -> Iterator[Running]:
+    told, telling = os.pipe()
+    screen = Terminal() if terminal else None
+    if screen is not None:
+        streams = {"stdin": screen.line, "stdout": screen.line, "stderr": screen.line}
+    process = subprocess.Popen(
+        [sys.executable, str(PROGRAM), *arguments],
+        env=os.environ | {"TOLD": str(telling), "TERM": "xterm"},
+        pass_fds=[telling],
+        start_new_session=True,
+        **streams,
+    )
+    os.close(telling)
+    with process:
+        try:
+            yield Running(process, told, screen)
+        finally:
+            process.kill()
+            os.close(told)
+            if screen is not None:
+                screen.close()
+
+
+def test_the_states_are_those_of_the_program() -> None:
+    assert all(f'"{state}"' in PROGRAM.read_text() for state in STATES)
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_ctrl_c_in_a_terminal_ends_the_talk_in_every_state(state: str) -> None:
+    with running(state, terminal=True) as talk:
+        talk.until(state)
+        talk.key(b"\x03")
+        talk.key(b"\x03")
+
+        assert 130 == talk.code()
+        assert talk.words.count("microphone open") == talk.words.count("microphone closed")
+
+
+@pytest.mark.parametrize(
+    ("state", "number", "code"),
+    [
+        *((state, signal.SIGINT, 130) for state in STATES),
+        *((state, signal.SIGTERM, 143) for state in ("opening", "speaking")),
+        ("thinking", signal.SIGHUP, 129),
+    ],
+)
+def test_a_signal_ends_the_talk_with_its_transcript(state: str, number: signal.Signals, code: int) -> None:
+    with running(state, "--json", terminal=False, **pipes()) as talk:
+        talk.until(state)
+        talk.process.send_signal(number)
+        talk.process.send_signal(number)
+        document, errors = talk.process.communicate(timeout=END_S)
+
+        assert code == talk.code()
+    assert ["user", "agent"][: {"thinking": 1, "speaking": 2}.get(state, 0)] == [
+        turn["speaker"] for turn in json.loads(document)["utterances"]
+    ]
+    assert b"Traceback" not in errors
+
+
+def test_ctrl_q_ends_the_talk_without_an_error() -> None:
+    with running("listening", terminal=True) as talk:
+        talk.until("listening")
+        talk.key(b"\x11")
+
+        assert 0 == talk.code()
+    assert "microphone closed" in talk.words
+
+
+def test_a_talk_whose_terminal_is_closed_ends() -> None:
+    with running("speaking", terminal=True) as talk:
+        talk.until("speaking")
+        assert talk.terminal is not None
+        talk.terminal.close()
+
+        assert 129 == talk.code()
+    assert "microphone closed" in talk.words
+
+
+def test_a_failing_part_ends_it_with_one_line_and_the_document() -> None:
+    with running("failing", "--json", terminal=False, **pipes()) as talk:
+        document, errors = talk.process.communicate(timeout=START_S)
+
+        assert 1 == talk.code()
+    assert {"utterances": [], "timings": [], "interruption_rate": 0.0} == json.loads(document)
+    assert "discussion-helper: The recogniser broke. Mend it." == errors.decode().splitlines()[-1]
+    assert b"a library on stdout" in errors
+    assert b"Traceback" not in errors
+
+
+def test_a_document_that_nobody_reads_is_no_error() -> None:
+    with running("listening", "--json", terminal=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as talk:
+        talk.until("listening")
+        assert talk.process.stdout is not None
+        talk.process.stdout.close()
+        talk.process.send_signal(signal.SIGTERM)
+
+        assert 143 == talk.code()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
+def test_a_document_that_cannot_be_written_is_one() -> None:
+    with Path("/dev/full").open("wb") as full, running("failing", "--json", terminal=False, **pipes(full)) as talk:
+        _, errors = talk.process.communicate(timeout=START_S)
+
+        assert 1 == talk.code()
+    assert b"The document could not be written: No space left on device." in errors
+
+
+def test_typed_turns_come_from_a_pipe() -> None:
+    with running("listening", terminal=False, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as talk:
+        talk.until("listening")
+        assert talk.process.stdin is not None
+        talk.process.stdin.write(b"What is the time?\n")
+        talk.process.stdin.flush()
+        talk.until("speaking")
+        talk.process.send_signal(signal.SIGINT)
+        _, errors = talk.process.communicate(timeout=END_S)
+
+        assert 130 == talk.code()
+    assert b"  you: What is the time?\n" in errors
+
+
+def test_the_screen_is_given_back_as_it_was() -> None:
+    with running("listening", terminal=True) as talk:
+        assert talk.terminal is not None
+        before = talk.terminal.modes()
+        talk.until("listening")
+        assert before != talk.terminal.modes()
+        talk.process.send_signal(signal.SIGINT)
+
+        assert 130 == talk.code()
+        assert before == talk.terminal.modes()

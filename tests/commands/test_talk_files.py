@@ -1,0 +1,173 @@
+"""Recorded speech as the user, on virtual time."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from concurrent.futures import Future
+from typing import Any
+
+import anyio
+import pytest
+
+from discussion_helper.commands.talk_files import FOLLOWED, RecordedTurns
+from discussion_helper.parts import Reporter
+from discussion_helper.session import Session
+from discussion_helper.testing import EchoResponder, SilentVoice, VirtualTimeLoop
+from discussion_helper.types import Utterance
+
+pytestmark = pytest.mark.anyio
+
+CLIP_S = 3.0
+
+Heard = tuple[float, str]
+"""How long after the beginning of a clip something is heard, and what."""
+
+
+@pytest.fixture
+def anyio_backend() -> Any:
+    return "asyncio", {"loop_factory": VirtualTimeLoop}
+
+
+class Room:
+    """A microphone that says clips of 3 s, and the listener at it, which hears `heard[n]` in clip n."""
+
+    def __init__(self, *heard: Sequence[Heard], opens_after_s: float = 0.0) -> None:
+        self._heard = heard
+        self._opens_after_s = opens_after_s
+        self._turns: list[str] = []
+        self._changed = anyio.Event()
+        self._reporter: Reporter | None = None
+        self._closed = False
+        self.said: list[tuple[int, float]] = []
+        self.waiting: list[Future[None]] = []
+
+    def attach(self, reporter: Reporter) -> None:
+        self._reporter = reporter
+
+    def say(self, clip: int) -> "Future[None]":
+        assert self._reporter is not None
+        if self._closed:
+            raise RuntimeError("The device is closed.")
+        self.said.append((clip, round(self._reporter.now(), 3)))
+        loop, future = asyncio.get_running_loop(), Future[None]()
+        loop.call_later(CLIP_S, self._end, future)
+        for after_s, text in self._heard[clip]:
+            loop.call_later(after_s, self._hear, text)
+        self.waiting.append(future)
+        return future
+
+    def _end(self, future: "Future[None]") -> None:
+        if not future.done():
+            future.set_result(None)
+
+    def _hear(self, text: str) -> None:
+        self._turns.append(text)
+        self._changed.set()
+
+    async def utterances(self) -> AsyncIterator[Utterance]:
+        assert self._reporter is not None
+        await anyio.sleep(self._opens_after_s)
+        self._reporter.report("device", which="microphone", state="open")
+        while True:
+            while self._turns:
+                yield Utterance("user", self._turns.pop(0))
+            self._changed = anyio.Event()
+            await self._changed.wait()
+
+    async def speech_started(self) -> None:
+        await anyio.sleep_forever()
+
+    async def aclose(self) -> None:
+        self._closed = True
+
+
+async def hold(room: Room, count: int, *, delay_s: float = 0.5, answer_s: float = 1.0) -> tuple[int, list[str], float]:
+    """How many clips were understood, what was told, and when it was over."""
+    session = Session(room, EchoResponder(1, delay_s), SilentVoice(answer_s))
+    told: list[str] = []
+    names = [f"{number}.wav" for number in range(count)]
+    recorded = RecordedTurns(room, names, session.events(*FOLLOWED), told.append)
+    session.start()
+    understood = await recorded.hold()
+    at_s = session.state["elapsed_s"]
+    await session.stop()
+    return understood, told, at_s
+
+
+async def test_each_clip_waits_for_the_end_of_the_answer_before() -> None:
+    room = Room([(4.0, "One.")], [(4.0, "Two.")])
+
+    assert (2, [], 11.0) == await hold(room, 2)
+    assert [(0, 0.0), (1, 5.5)] == room.said
+
+
+async def test_nothing_is_said_before_the_microphone_is_open() -> None:
+    room = Room([(4.0, "One.")], opens_after_s=0.7)
+
+    await hold(room, 1)
+
+    assert [(0, 0.7)] == room.said
+
+
+async def test_a_clip_in_which_nothing_is_heard_is_told_and_left_behind() -> None:
+    room = Room([], [(4.0, "Two.")])
+
+    understood, told, _ = await hold(room, 2)
+
+    assert (1, ["Nothing was understood in 0.wav."]) == (understood, told)
+    assert [(0, 0.0), (1, 11.0)] == room.said
+
+
+async def test_a_clip_whose_beginning_is_answered_while_it_goes_on_is_heard_to_its_end() -> None:
+    room = Room([(1.0, "One,"), (4.5, "and one more.")], [(4.0, "Two.")])
+
+    await hold(room, 2, delay_s=0.1, answer_s=0.2)
+
+    assert [(0, 0.0), (1, 4.8)] == room.said
+
+
+async def test_a_clip_with_a_pause_at_its_end_is_not_waited_for_long() -> None:
+    room = Room([(2.0, "One.")], [(4.0, "Two.")])
+
+    await hold(room, 2, delay_s=0.1, answer_s=0.2)
+
+    assert [(0, 0.0), (1, 5.0)] == room.said
+
+
+async def test_the_end_of_the_session_ends_it_in_the_middle_of_a_clip() -> None:
+    room = Room([(4.0, "One.")], [])
+    session = Session(room, EchoResponder(), SilentVoice())
+    told: list[str] = []
+    recorded = RecordedTurns(room, ["0.wav", "1.wav"], session.events(*FOLLOWED), told.append)
+    session.start()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(recorded.hold)
+        await anyio.sleep(1.0)
+        await session.stop()
+
+    assert ["The talk ended before 1.wav was said."] == told
+    assert [True] == [future.cancelled() for future in room.waiting]
+
+
+async def test_a_closed_microphone_ends_it() -> None:
+    room = Room([(4.0, "One.")])
+    session = Session(room, EchoResponder(), SilentVoice())
+    recorded = RecordedTurns(room, ["0.wav"], session.events(*FOLLOWED), print)
+    session.start()
+    await room.aclose()
+
+    assert 0 == await recorded.hold()
+    await session.stop()
+
+
+async def test_cancelling_it_takes_back_the_clip() -> None:
+    room = Room([(4.0, "One.")])
+    session = Session(room, EchoResponder(), SilentVoice())
+    recorded = RecordedTurns(room, ["0.wav"], session.events(*FOLLOWED), print)
+    session.start()
+
+    with anyio.move_on_after(1.0):
+        await recorded.hold()
+
+    assert [True] == [future.cancelled() for future in room.waiting]
+    await session.stop()

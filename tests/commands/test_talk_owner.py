@@ -1,0 +1,157 @@
+"""The owner of a talk: what the person wants is done, and refusals are told."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from discussion_helper.app import Talk
+from discussion_helper.commands.talk_ending import INTERRUPTED
+from discussion_helper.commands.talk_json import Document
+from discussion_helper.commands.talk_owner import Face, Plan, TalkOwner
+from discussion_helper.commands.talk_wishes import Interrupt, Mute, Say, Wish, Wishes
+from discussion_helper.errors import DeviceError
+from discussion_helper.events import Event
+from discussion_helper.session import Session
+from discussion_helper.settings import Settings
+from discussion_helper.testing import EchoResponder, ScriptedListener, SilentVoice
+
+pytestmark = pytest.mark.anyio
+
+
+class NoResort:
+    """Lets a test's process live."""
+
+    def __init__(self) -> None:
+        self.calls: list[object] = []
+
+    def arm(self, code: int) -> None:
+        self.calls.append(code)
+
+    def disarm(self) -> None:
+        self.calls.append("disarmed")
+
+
+class ScriptedFace:
+    """Wishes and ends as `script` says, which maps what is seen to what is done about it: a wish, or an exit code."""
+
+    def __init__(self, script: dict[str, Wish | int]) -> None:
+        self._script = script
+        self.seen: list[str] = []
+
+    def at(self, wishes: Wishes, end: Callable[[int], None]) -> Face:
+        self._wishes, self._end = wishes, end
+        return self
+
+    def take(self, event: Event) -> None:
+        if event.kind == "floor":
+            self._see(event.data["floor"])
+        elif event.kind == "device":
+            self._see(event.data["state"])
+        elif event.kind == "utterance":
+            self._see(event.data["text"])
+
+    def tell(self, text: str) -> None:
+        self._see(text)
+
+    def _see(self, text: str) -> None:
+        self.seen.append(text)
+        match self._script.pop(text, None):
+            case int(code):
+                self._end(code)
+            case None:
+                pass
+            case wish:
+                self._wishes.put(wish)
+
+    async def run(self) -> None:
+        pass
+
+    def farewell(self) -> list[str]:
+        return ["The face is gone."]
+
+
+class MutableListener(ScriptedListener):
+    """Has a microphone that can be muted, but not opened again."""
+
+    def __init__(self) -> None:
+        super().__init__([], stays_open=True)
+
+    async def mute(self, on: bool) -> None:
+        if not on:
+            raise DeviceError("The microphone is gone.", fix="Connect it.")
+        assert self._reporter is not None
+        self._reporter.report("device", which="microphone", state="muted")
+
+
+def owner_of(listener: ScriptedListener, face: ScriptedFace, resort: NoResort, **options: Any) -> TalkOwner:
+    @asynccontextmanager
+    async def open_fakes(settings: Settings) -> AsyncIterator[Talk]:
+        session = Session(listener, EchoResponder(), SilentVoice(30.0 if "x" in face._script else 0.01))
+        try:
+            yield Talk(session, "a microphone", "a loudspeaker", "an echo", None)
+        finally:
+            await session.stop()
+
+    return TalkOwner(open_fakes, face.at, Document(None), resort, **options)
+
+
+def plan() -> Plan:
+    return Plan(Settings(), ("A remark.",))
+
+
+async def test_a_typed_turn_is_answered_and_the_first_end_counts() -> None:
+    face, resort = ScriptedFace({"listening": Say("Hello."), "Hello.": 7, "idle": 8}), NoResort()
+
+    assert 7 == await owner_of(ScriptedListener([], stays_open=True), face, resort).hold(plan)
+    assert ["A remark.", "Hello."] == [text for text in face.seen if text in ("A remark.", "Hello.")]
+    assert [7, "disarmed"] == resort.calls
+
+
+async def test_an_interruption_cuts_the_answer() -> None:
+    face = ScriptedFace({"speaking": Interrupt(), "": INTERRUPTED, "x": 0})
+    listener = ScriptedListener(["Hello."], stays_open=True)
+
+    assert INTERRUPTED == await owner_of(listener, face, NoResort()).hold(plan)
+    assert ["Hello.", "thinking", "speaking", ""] == face.seen[face.seen.index("Hello.") :][:4]
+
+
+async def test_a_listener_without_a_microphone_refuses_to_be_muted() -> None:
+    refusal = "this session's listener has no microphone to mute"
+    face = ScriptedFace({"listening": Mute(on=True), refusal: 0})
+
+    assert 0 == await owner_of(ScriptedListener([], stays_open=True), face, NoResort()).hold(plan)
+    assert refusal in face.seen
+
+
+async def test_a_microphone_is_muted_and_its_trouble_is_told() -> None:
+    listener = MutableListener()
+    trouble = "The microphone is gone. Connect it."
+    face = ScriptedFace({"listening": Mute(on=True), "muted": Mute(on=False), trouble: 0})
+
+    assert 0 == await owner_of(listener, face, NoResort()).hold(plan)
+    assert ["muted", trouble] == [text for text in face.seen if text in ("muted", trouble)]
+
+
+async def test_what_is_suggested_is_told_while_the_talk_goes_on() -> None:
+    async def suggest(settings: Settings) -> str:
+        return "Try another model."
+
+    face = ScriptedFace({"Try another model.": 0})
+
+    assert 0 == await owner_of(ScriptedListener([], stays_open=True), face, NoResort(), suggest=suggest).hold(plan)
+
+
+async def test_the_face_leaves_its_lines_behind(capsys: pytest.CaptureFixture[str]) -> None:
+    await owner_of(ScriptedListener([]), ScriptedFace({}), NoResort()).hold(plan)
+
+    assert ["The face is gone.", "No answers."] == capsys.readouterr().err.splitlines()[-2:]
+
+
+async def test_an_end_before_the_start_starts_nothing() -> None:
+    face, listener = ScriptedFace({"A remark.": 5}), ScriptedListener(["Hello."])
+
+    assert 5 == await owner_of(listener, face, NoResort()).hold(plan)
+    assert "listening" not in face.seen
+    assert listener.closed

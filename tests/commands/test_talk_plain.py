@@ -1,0 +1,124 @@
+"""A talk as lines, and typed turns from a pipe or a file."""
+
+import io
+import os
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from discussion_helper.commands.talk_plain import LONGEST_LINE, PlainFace, event_line, typed_lines
+from discussion_helper.commands.talk_wishes import Say, Wishes
+from discussion_helper.events import Event
+from discussion_helper.types import TurnTiming
+
+pytestmark = pytest.mark.anyio
+
+
+def line_of(kind: str, **data: Any) -> str:
+    return event_line(Event(kind, 1.25, data))
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "data"),
+    [
+        ("   1.250  you: Hello.", "utterance", {"speaker": "user", "text": "Hello.", "interrupted": False}),
+        (
+            "   1.250  agent: Good day [not heard: to you.]",
+            "utterance",
+            {"speaker": "agent", "text": "Good day", "interrupted": True, "said": "Good day to you."},
+        ),
+        (
+            "   1.250  agent: Good day. [interrupted]",
+            "utterance",
+            {"speaker": "agent", "text": "Good day.", "interrupted": True},
+        ),
+        (
+            "   1.250  endpoint 200  recognise 150  think 100  speak 50  = 500 ms",
+            "timing",
+            TurnTiming(0.2, 0.15, 0.1, 0.05).as_dict(),
+        ),
+        (
+            "   1.250  The microphone is silent. Unmute it.",
+            "device",
+            {"which": "microphone", "state": "silent", "fix": "Unmute it."},
+        ),
+        ("   1.250  device: which=microphone  state=open", "device", {"which": "microphone", "state": "open"}),
+        ("   1.250  floor: thinking", "floor", {"floor": "thinking"}),
+        ("   1.250  ended: reason=finished", "ended", {"reason": "finished"}),
+        ("", "level", {"dbfs": -30.0}),
+    ],
+)
+def test_an_event_is_one_line(line: str, kind: str, data: dict[str, Any]) -> None:
+    assert line == line_of(kind, **data)
+
+
+async def test_lines_hold_nothing_that_a_terminal_obeys() -> None:
+    stream = io.StringIO()
+    face = PlainFace(Wishes(), stream=stream)
+
+    face.take(Event("utterance", 0.0, {"speaker": "user", "text": "a\x1b[2J\nb", "interrupted": False}))
+    face.take(Event("level", 0.0, {"dbfs": -3.0}))
+    face.tell("told")
+
+    assert "   0.000  you: a�[2J b\ntold\n" == stream.getvalue()
+    assert [] == face.farewell()
+
+
+async def test_a_stream_that_is_gone_does_not_end_the_talk() -> None:
+    stream = io.StringIO()
+    stream.close()
+
+    PlainFace(Wishes(), stream=stream).tell("told")
+
+
+async def test_the_lines_of_a_pipe_are_typed_turns_as_they_come() -> None:
+    reading, writing = os.pipe()
+    wishes = Wishes()
+    face = PlainFace(wishes, stream=io.StringIO(), typed=reading)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(face.run)
+        os.write(writing, b"Hello.\n\nWhat is ")
+        assert Say("Hello.") == await wishes.next()
+        os.write(writing, "that: ÄÖ?\nand".encode())
+        assert Say("What is that: ÄÖ?") == await wishes.next()
+        os.close(writing)
+        assert Say("and") == await wishes.next()
+    os.close(reading)
+
+
+async def test_more_lines_than_there_is_room_for_wait() -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"turn\n" * 100)
+    os.close(writing)
+    wishes, count = Wishes(), 0
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(PlainFace(wishes, typed=reading).run)
+        while count < 100:
+            assert Say("turn") == await wishes.next()
+            count += 1
+    os.close(reading)
+
+
+@pytest.mark.parametrize(("content", "lines"), [(b"one\ntwo", ["one", "two"]), (b"", []), (b"\xff\n", ["�"])])
+async def test_the_lines_of_a_file(tmp_path: Path, content: bytes, lines: list[str]) -> None:
+    (tmp_path / "turns.txt").write_bytes(content)
+
+    with (tmp_path / "turns.txt").open("rb") as file:
+        assert lines == [line async for line in typed_lines(file.fileno())]
+
+
+async def test_a_line_without_an_end_is_bounded(tmp_path: Path) -> None:
+    (tmp_path / "turns.txt").write_bytes(b"x" * 3 * LONGEST_LINE)
+
+    with (tmp_path / "turns.txt").open("rb") as file:
+        assert all(len(line) <= LONGEST_LINE for line in [line async for line in typed_lines(file.fileno())])
+
+
+async def test_nothing_comes_from_the_null_device() -> None:
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    assert [] == [line async for line in typed_lines(nothing)]
+    os.close(nothing)

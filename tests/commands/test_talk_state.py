@@ -1,0 +1,125 @@
+"""What a talk looks like, from its events."""
+
+from typing import Any
+
+import pytest
+
+from discussion_helper.commands.talk_state import LEVELS, Remark, TalkState, Turn, Wait
+from discussion_helper.events import Event
+from discussion_helper.types import Floor, TurnTiming
+
+
+def event(kind: str, **data: Any) -> Event:
+    return Event(kind, 1.0, data)
+
+
+def state_after(*events: Event) -> TalkState:
+    state = TalkState()
+    for each in events:
+        state.take(each)
+    return state
+
+
+def test_turns_come_into_the_transcript_with_what_was_not_heard() -> None:
+    state = state_after(
+        event("utterance", speaker="user", text="Hello.", interrupted=False),
+        event("utterance", speaker="agent", text="Good day", interrupted=True, said="Good day to you. How are you?"),
+        event("timing", **TurnTiming(0.2, 0.15, 0.1, 0.05).as_dict()),
+    )
+
+    assert [
+        Turn("user", "Hello."),
+        Turn("agent", "Good day", "to you. How are you?", interrupted=True),
+        Wait((("endpoint", 200), ("recognise", 150), ("think", 100), ("speak", 50)), 500),
+    ] == state.entries
+
+
+@pytest.mark.parametrize(
+    ("heard", "said", "unheard"),
+    [
+        ("", "All of it.", "All of it."),
+        ("今日は", "今日は良い天気です。", "良い天気です。"),
+        ("one two", "One, two, three.", "three."),
+        ("same", "same", ""),
+        ("more than was said", "more", ""),
+    ],
+)
+def test_unheard_is_what_follows_the_words_heard(heard: str, said: str, unheard: str) -> None:
+    state = state_after(event("utterance", speaker="agent", text=heard, interrupted=True, said=said))
+
+    assert [Turn("agent", heard, unheard, interrupted=True)] == state.entries
+
+
+def test_a_partial_text_stands_until_its_turn_is_over() -> None:
+    state = state_after(event("partial", text="What is"))
+    assert state.partial == "What is"
+
+    state.take(event("utterance", speaker="user", text="What is this?", interrupted=False))
+    assert state.partial == ""
+
+
+def test_a_partial_text_goes_when_the_turn_is_ignored() -> None:
+    state = state_after(event("partial", text="mm"), event("decision", what="ignored", why="no words"))
+
+    assert ("", "ignored: no words") == (state.partial, state.note)
+
+
+def test_the_sentence_of_the_agent_stands_until_its_turn_is_over() -> None:
+    state = state_after(event("partial", speaker="agent", text="Good day."))
+    assert ("Good day.", "") == (state.saying, state.partial)
+
+    state.take(event("utterance", speaker="agent", text="Good day.", interrupted=False))
+    assert state.saying == ""
+
+
+def test_a_device_problem_stands_with_its_fix_until_it_is_over() -> None:
+    state = state_after(event("device", which="microphone", state="silent", fix="Unmute it."))
+    assert {"microphone": "The microphone is silent. Unmute it."} == state.problems
+
+    state.take(event("device", which="microphone", state="open"))
+    assert {} == state.problems
+
+
+def test_muting_shows_and_empties_the_meter() -> None:
+    state = state_after(event("level", dbfs=-20.0), event("device", which="microphone", state="muted"))
+    assert (True, 0) == (state.muted, state.level)
+
+    state.take(event("device", which="microphone", state="silent", fix="Unmute it."))
+    assert state.muted
+
+    state.take(event("device", which="microphone", state="open"))
+    assert not state.muted
+
+
+@pytest.mark.parametrize(
+    ("dbfs", "level"), [(-200.0, 0), (float("-inf"), 0), (float("nan"), 0), (-41.0, 3), (-1.0, 11), (6.0, LEVELS)]
+)
+def test_the_level_is_steps_of_5_db(dbfs: float, level: int) -> None:
+    assert level == state_after(event("level", dbfs=dbfs)).level
+
+
+def test_a_level_that_trembles_at_the_edge_of_a_step_draws_nothing() -> None:
+    state = state_after(event("level", dbfs=-50.0))
+
+    assert [False] * 4 == [state.take(event("level", dbfs=dbfs)) for dbfs in (-50.6, -49.5, -51.0, -44.0)]
+    assert state.take(event("level", dbfs=-43.0))
+
+
+def test_what_changes_nothing_draws_nothing() -> None:
+    state = TalkState()
+
+    assert not state.take(event("interruption", by="onset"))
+    assert not state.take(event("shed", what="detector"))
+    assert state.take(event("floor", floor="speaking"))
+    assert state.floor is Floor.SPEAKING
+
+
+def test_the_end_tells_its_reason_and_its_error() -> None:
+    state = state_after(event("partial", text="x"), event("ended", reason="failed", error="The model broke."))
+
+    assert [Remark("The talk failed. The model broke.")] == state.entries
+    assert state.partial == ""
+
+
+def test_missed_events_are_told() -> None:
+    assert state_after(event("gap", missed=3)).note == "3 events were missed"

@@ -1,0 +1,262 @@
+"""The live view, with keys from a pipe and a screen that can be read."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, nullcontext
+from typing import Any
+
+import anyio
+import pytest
+from prompt_toolkit.data_structures import Size
+from prompt_toolkit.input import PipeInput, create_pipe_input
+from prompt_toolkit.output import DummyOutput
+
+from discussion_helper.commands.talk_ending import INTERRUPTED
+from discussion_helper.commands.talk_view import HANGUP, TerminalFace
+from discussion_helper.commands.talk_wishes import WISHES_HELD, Interrupt, Mute, Say, Wishes
+from discussion_helper.events import Event
+from discussion_helper.session import Session
+from discussion_helper.testing import EchoResponder, ScriptedListener, SilentVoice
+
+pytestmark = pytest.mark.anyio
+
+
+class Screen(DummyOutput):
+    """Has a size, and tells when something was drawn."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self.size = Size(rows=height, columns=width)
+        self.drawn = 0
+        self.changed = anyio.Event()
+        self.alternate = False
+        self.bells = 0
+
+    def get_size(self) -> Size:
+        return self.size
+
+    def flush(self) -> None:
+        self.drawn += 1
+        changed, self.changed = self.changed, anyio.Event()
+        changed.set()
+
+    def enter_alternate_screen(self) -> None:
+        self.alternate = True
+
+    def quit_alternate_screen(self) -> None:
+        self.alternate = False
+
+    def bell(self) -> None:
+        self.bells += 1
+
+
+class Shown:
+    """A face that runs, and what is around it."""
+
+    def __init__(self, width: int, height: int, keyboard: PipeInput) -> None:
+        self.wishes = Wishes()
+        self.codes: list[int] = []
+        self.ended = anyio.Event()
+        self.screen = Screen(width, height)
+        self.keyboard = keyboard
+        self.face = TerminalFace(self.wishes, self._end, lambda: nullcontext(self.screen), keyboard=keyboard)
+
+    def _end(self, code: int) -> None:
+        self.codes.append(code)
+        self.ended.set()
+
+    def take(self, kind: str, **data: Any) -> None:
+        self.face.take(Event(kind, 0.0, data))
+
+    @property
+    def rows(self) -> list[str]:
+        """What is on the screen."""
+        application = self.face._application
+        drawn = application and application.renderer.last_rendered_screen
+        if not drawn:
+            return []
+        size = self.screen.size
+        rows = [drawn.data_buffer[y] for y in range(size.rows)]
+        return ["".join(row[x].char for x in range(size.columns)).rstrip() for row in rows]
+
+    async def until(self, seen: Callable[[list[str]], bool]) -> list[str]:
+        """Wait until the screen looks like that."""
+        while not seen(self.rows):
+            await self.screen.changed.wait()
+        return self.rows
+
+
+@asynccontextmanager
+async def shown(width: int = 80, height: int = 24) -> AsyncIterator[Shown]:
+    with create_pipe_input() as keyboard:
+        view = Shown(width, height, keyboard)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(view.face.run)
+            await view.until(bool)
+            yield view
+            tasks.cancel_scope.cancel()
+        assert not view.screen.alternate
+
+
+async def test_a_conversation_appears_as_it_happens() -> None:
+    async with shown() as view:
+        session = Session(ScriptedListener(["Hello."], stays_open=True), EchoResponder(2), SilentVoice(0.01))
+        events = session.events("*")
+        session.start()
+        view.face.tell("A remark.")
+        async for event in events:
+            view.face.take(event)
+            if event.kind == "floor" and event.data["floor"] == "listening" and session.state["timings"]:
+                break
+        rows = await view.until(lambda rows: any("ms" in row for row in rows) and "listening" in rows[0])
+        await session.stop()
+
+    assert view.screen.size.rows == len(rows)
+    assert rows[0].startswith(" ● listening")
+    assert ["       A remark.", " you   Hello.", " agent Hello. Hello. (2)"] == rows[1:4]
+    assert rows[4].startswith("       endpoint 0  recognise 0  think ")
+    assert [" >", " Esc interrupt  ^T mute  PgUp/PgDn scroll  ^Q quit"] == rows[-2:]
+
+
+async def test_a_small_screen_keeps_everything_that_matters() -> None:
+    async with shown(40, 12) as view:
+        view.take("device", which="microphone", state="silent", fix="Unmute it with the switch at its side.")
+        for number in range(20):
+            view.take("utterance", speaker="user", text=f"turn {number}", interrupted=False)
+        rows = await view.until(lambda rows: " you   turn 19" in rows and any("Unmute" in row for row in rows))
+
+    assert " ○ idle".ljust(29) + "mic ░░░░░░" == rows[0]
+    assert ["! The microphone is silent. Unmute it", "  with the switch at its side.", " >"] == rows[8:11]
+    assert " Esc interrupt  ^T mute  ^Q quit" == rows[11]
+
+
+@pytest.mark.parametrize(
+    ("keys", "wish"),
+    [
+        ("\x1b", Interrupt()),
+        ("\x18", Interrupt()),
+        ("\x14", Mute(on=True)),
+        ("Good day, 日本!\r", Say("Good day, 日本!")),
+        ("\x1b[200~two\nlines\x1b[201~\r", Say("two lines")),
+    ],
+)
+async def test_keys_are_wishes(keys: str, wish: object) -> None:
+    async with shown() as view:
+        view.keyboard.send_text(keys)
+
+        assert wish == await view.wishes.next()
+
+
+@pytest.mark.parametrize(("key", "code"), [("\x03", INTERRUPTED), ("\x11", 0)])
+async def test_keys_that_end_the_talk(key: str, code: int) -> None:
+    async with shown() as view:
+        view.keyboard.send_text(key)
+        await view.ended.wait()
+
+    assert [code] == view.codes
+
+
+async def test_a_muted_microphone_is_opened_by_the_same_key() -> None:
+    async with shown() as view:
+        view.take("device", which="microphone", state="muted")
+        assert any("microphone muted" in row for row in await view.until(lambda rows: "muted" in rows[0]))
+        view.keyboard.send_text("\x14")
+
+        assert Mute(on=False) == await view.wishes.next()
+
+
+async def test_an_empty_line_says_nothing_and_a_sent_one_is_emptied() -> None:
+    async with shown() as view:
+        view.keyboard.send_text("  \rHello.\r")
+        assert Say("Hello.") == await view.wishes.next()
+
+        assert " >" == (await view.until(lambda rows: " >" in rows))[-2]
+
+
+async def test_what_cannot_be_taken_stays_in_the_line_with_a_bell() -> None:
+    async with shown() as view:
+        for number in range(WISHES_HELD):
+            view.wishes.put(Say(str(number)))
+        view.keyboard.send_text("Hello.\r")
+
+        await view.until(lambda rows: " > Hello." in rows and view.screen.bells == 1)
+
+
+async def test_the_transcript_scrolls() -> None:
+    async with shown(40, 12) as view:
+        for number in range(30):
+            view.take("utterance", speaker="user", text=f"turn {number}", interrupted=False)
+        await view.until(lambda rows: " you   turn 29" in rows)
+        view.keyboard.send_text("\x1b[5~")
+        rows = await view.until(lambda rows: any("below" in row for row in rows))
+        assert " you   turn 21" == rows[9]
+        assert " 8 more lines below: PgDn" == rows[11]
+
+        view.keyboard.send_text("\x1b[6~")
+        await view.until(lambda rows: " you   turn 29" in rows)
+
+
+async def test_any_size_can_be_drawn() -> None:
+    async with shown() as view:
+        view.take("device", which="microphone", state="silent", fix="Unmute it. " * 20)
+        view.take("utterance", speaker="agent", text="日本語 " * 50, interrupted=True, said="日本語 " * 99)
+        view.take("floor", floor="speaking")
+        for width, height in ((1, 1), (2, 5), (3, 3), (9, 40), (300, 2), (40, 12)):
+            view.screen.size = Size(rows=height, columns=width)
+            assert view.face._application is not None
+            drawn = view.screen.drawn
+            view.face._application._on_resize()
+            assert view.screen.drawn > drawn
+        rows = await view.until(lambda rows: len(rows) == 12)
+
+    assert " ▶ speaking" == rows[0][:11]
+
+
+async def test_nothing_is_drawn_while_nothing_looks_different() -> None:
+    async with shown() as view:
+        view.take("level", dbfs=-50.0)
+        await view.until(lambda rows: "█" in rows[0])
+        before = view.screen.drawn
+        for dbfs in (-50.4, -49.0, -48.0, -50.0) * 20:
+            view.take("level", dbfs=dbfs)
+            await anyio.lowlevel.checkpoint()
+        assert before == view.screen.drawn
+
+        view.take("level", dbfs=-30.0)
+        await view.until(lambda rows: "███" in rows[0])
+
+
+async def test_a_text_cannot_send_anything_to_the_terminal() -> None:
+    async with shown() as view:
+        view.take("utterance", speaker="agent", text="\x1b]0;owned\x07 \x9b2J", interrupted=False)
+        view.take("partial", text="\x1b[31mred")
+        view.take("decision", what="\x1b[1m", why="\x07")
+        view.face.tell("\x1bc")
+        rows = await view.until(lambda rows: any("owned" in row for row in rows))
+
+    assert not any(c < " " or "\x7f" <= c < "\xa0" for row in rows for c in row)
+
+
+async def test_a_keyboard_that_goes_away_ends_the_talk() -> None:
+    async with shown() as view:
+        view.keyboard.close()
+        await view.ended.wait()
+
+    assert [HANGUP] == view.codes
+
+
+async def test_a_face_cancelled_before_it_was_drawn_leaves_nothing() -> None:
+    with create_pipe_input() as keyboard:
+        view = Shown(80, 24, keyboard)
+        with anyio.CancelScope() as scope:
+            scope.cancel()
+            await view.face.run()
+
+    assert not view.screen.alternate
+
+
+async def test_the_transcript_is_left_behind() -> None:
+    with create_pipe_input() as keyboard:
+        view = Shown(80, 24, keyboard)
+        view.take("utterance", speaker="user", text="Hello.", interrupted=False)
+        view.take("ended", reason="finished")
+
+        assert [" you   Hello.", "       The talk is over."] == view.face.farewell()
