@@ -65,8 +65,8 @@ class EchoPath(Protocol):
         """The loudspeaker got this."""
         ...
 
-    def clean(self, near: Samples, at_s: float) -> Samples:
-        """The next 10 ms of the microphone at 16 kHz, there at `at_s`, without the echo."""
+    def clean(self, near: Samples, at_s: float, start: int) -> Samples:
+        """The 10 ms of the microphone from sample `start` at 16 kHz, there at `at_s`, without the echo."""
         ...
 
 
@@ -114,7 +114,7 @@ class Hearing:
 
     def _hear(self, block: Samples, zero_s: float) -> Iterator[Note]:
         start, self._next = self._next, self._next + BLOCK
-        clean = self._echo.clean(block, zero_s + start / RATE)
+        clean = self._echo.clean(block, zero_s + start / RATE, start)
         for event in self._segmenter.feed(Frame(clean, RATE, start)):
             yield self._turn(event, zero_s)
         if self._onset.step(self._segmenter.open_voiced_s):

@@ -40,7 +40,7 @@ class NoEcho:
 
     def feed(self, played: Played) -> None: ...
 
-    def clean(self, near: Samples, at_s: float) -> Samples:
+    def clean(self, near: Samples, at_s: float, start: int) -> Samples:
         self.times.append(at_s)
         return near
 
