@@ -18,6 +18,8 @@ RATES = range(4_000, 384_001)
 """Hertz; a header that claims anything else is broken, and resampling from it could fill the memory."""
 BLOCK_VALUES = 1 << 20
 """Values of all channels read at once, so that a file of 1024 channels takes no more memory than a plain one."""
+UNKNOWN = (1 << 63) - 1
+"""What libsndfile counts for a length that is not in the header."""
 CONVERT = "Convert it to WAV, FLAC or Ogg."
 
 
@@ -35,8 +37,7 @@ def load(path: str | os.PathLike[str], rate: int | None = None, *, limit_s: floa
     try:
         with soundfile.SoundFile(path) as file:
             _check_header(file, name, limit_s)
-            own = int(file.samplerate)
-            samples = _averaged(file, name, round(limit_s * own))
+            samples, own = _averaged(file), int(file.samplerate)
     except soundfile.LibsndfileError as error:
         raise AudioFileError(f"{name} cannot be read as audio: {error.error_string}", fix=CONVERT) from error
     except (soundfile.SoundFileError, OSError, TypeError, ValueError) as error:  # TypeError: raw samples, no header
@@ -65,24 +66,19 @@ def _check_regular(path: str | os.PathLike[str], name: str) -> None:
 def _check_header(file: Any, name: str, limit_s: float) -> None:
     if file.samplerate not in RATES:
         raise AudioFileError(f"{name} claims a sample rate of {file.samplerate} Hz.", fix=CONVERT)
+    if file.frames == UNKNOWN:
+        raise AudioFileError(f"{name} does not say how long it is.", fix=CONVERT)
     if file.frames > limit_s * file.samplerate:
-        raise _too_long(name, f"{file.frames / file.samplerate:.0f} s", limit_s)
+        length = f"{file.frames / file.samplerate:.0f} s"
+        raise AudioFileError(f"{name} lasts {length}; the limit is {limit_s:g} s.", fix="Cut it into shorter files.")
 
 
-def _averaged(file: Any, name: str, limit: int) -> Samples:
-    """All of it, mono. The header may lie about the length: never more than `limit` samples are read."""
+def _averaged(file: Any) -> Samples:
+    """All of it, mono. Never more than the header says is read, also if there is more."""
     blocks: list[Samples] = [np.zeros(0, np.float32)]
-    length = 0
     while len(block := file.read(BLOCK_VALUES // file.channels, dtype="float32", always_2d=True)):
-        length += len(block)
-        if length > limit:
-            raise _too_long(name, "more", limit / file.samplerate)
         blocks.append(block.mean(axis=1, dtype=np.float32))
     return np.concatenate(blocks)
-
-
-def _too_long(name: str, length: str, limit_s: float) -> AudioFileError:
-    return AudioFileError(f"{name} lasts {length}; the limit is {limit_s:g} s.", fix="Cut it into shorter files.")
 
 
 def _check_samples(samples: Samples, name: str) -> None:

@@ -111,5 +111,7 @@ def _table(devices: Sequence[Device]) -> list[str]:
         lines.append(f"{kind}s" if some else f"{kind}s: none")
         for device in some:
             star = "*" if device.is_default(kind) else " "
-            lines.append(f"{star} {device.label:<{width}}  {device.rate:>6} Hz  {device.channels(kind)} channels")
+            count = device.channels(kind)
+            channels = "1 channel" if count == 1 else f"{count} channels"
+            lines.append(f"{star} {device.label:<{width}}  {device.rate:>6} Hz  {channels}")
     return lines

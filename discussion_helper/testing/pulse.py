@@ -17,7 +17,10 @@ __all__ = ["PulseDaemon"]
 
 FIX = "On Debian: apt-get install pulseaudio pulseaudio-utils libportaudio2 libasound2-plugins."
 TOOLS = ("pulseaudio", "pactl", "pacat", "parec")
-OPTIONS = "-n --daemonize=no --exit-idle-time=-1 --use-pid-file=no --log-level=info --log-target=stderr"
+OPTIONS = (
+    "-n --daemonize=no --exit-idle-time=-1 --use-pid-file=no --log-level=info --log-target=stderr"
+    " --resample-method=speex-float-5"  # where anything is resampled at all: the default costs 0.8 dB of white noise
+)
 # The shell reads from a pipe that only we hold. It breaks when we close it or die in any way, and the daemon goes too.
 WATCHED = 'pulseaudio "$@" </dev/null & p=$!; echo $p; exec 2>&-; read -r _; kill $p; (sleep 1; kill -9 $p) & wait $p'
 
@@ -82,7 +85,8 @@ class PulseDaemon:
         try:
             yield
         finally:
-            os.kill(self._pid, signal.SIGCONT)
+            with suppress(ProcessLookupError):  # it may have been ended meanwhile
+                os.kill(self._pid, signal.SIGCONT)
 
     def stop(self) -> None:
         """End it and all that belongs to it, within 3 s. Idempotent."""

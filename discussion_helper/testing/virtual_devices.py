@@ -92,17 +92,11 @@ class VirtualDevices:
 
         Several may speak at once. Raises AudioFileError, and DeviceError if nothing starts within 5 s.
         """
-        samples = sound if isinstance(sound, np.ndarray) else load(sound, RATE).samples
-        with tempfile.TemporaryFile(dir=self._directory) as raw:
-            raw.write(samples.astype(np.float32).tobytes())
-            raw.seek(0)
-            # It plays from a buffer of 200 ms, so that a busy machine makes no holes.
-            process = self._daemon.client(
-                *("pacat", "-v", *RAW, "--channels=1", "--device=mouth", "--latency-msec=200"),
-                stdin=raw,
-                stderr=subprocess.PIPE,
-            )
-        return Speech(process, len(samples) / RATE)
+        return self._sound(sound, "mouth")
+
+    def play(self, sound: Samples | str | os.PathLike[str]) -> "Speech":
+        """Play it in the loudspeaker, as another program would; else like `speak`."""
+        return self._sound(sound, "loudspeaker")
 
     @contextmanager
     def record(self, *, limit_s: float = 900.0) -> Generator[Recording]:
@@ -146,6 +140,19 @@ class VirtualDevices:
         """Inside the block both devices hang: they stay open, but neither take nor give anything, nor answer."""
         return self._daemon.frozen()
 
+    def _sound(self, sound: Samples | str | os.PathLike[str], sink: str) -> "Speech":
+        samples = sound if isinstance(sound, np.ndarray) else load(sound, RATE).samples
+        with tempfile.TemporaryFile(dir=self._directory) as raw:
+            raw.write(samples.astype(np.float32).tobytes())
+            raw.seek(0)
+            # It plays from a buffer of 200 ms, so that a busy machine makes no holes.
+            process = self._daemon.client(
+                *("pacat", "-v", *RAW, "--channels=1", f"--device={sink}", "--latency-msec=200"),
+                stdin=raw,
+                stderr=subprocess.PIPE,
+            )
+        return Speech(process, len(samples) / RATE)
+
     def _fill_room(self, dbfs: float) -> None:
         noise = np.random.default_rng(0).normal(0.0, 10.0 ** (dbfs / 20.0), 10 * RATE).astype(np.float32)
         feeder = self._daemon.client(
@@ -155,7 +162,7 @@ class VirtualDevices:
 
 
 class Speech:
-    """Something that is being said into the virtual microphone.
+    """Something that is being said into the virtual microphone, or played in the loudspeaker.
 
     `start_s` is when its first sample was there, on the clock of `time.monotonic`, as PulseAudio reports it. A
     recording has it exactly (`Recording.locate`).
@@ -171,7 +178,7 @@ class Speech:
         Thread(target=self._follow, name="speech", daemon=True).start()
         if not self._begun.wait(5.0) or not self.start_s:
             self.stop()
-            raise DeviceError(f"Nothing can be said into the microphone: {self._report.decode(errors='replace')}")
+            raise DeviceError(f"Nothing can be said or played: {self._report.decode(errors='replace')}")
 
     @property
     def end_s(self) -> float:
