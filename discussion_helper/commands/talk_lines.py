@@ -56,12 +56,10 @@ def _meter(state: TalkState, *, short: bool) -> Line:
     return [("", name), (loud, "█" * full), ("class:faint", "░" * (steps - full)), ("", " ")]
 
 
-def keys(width: int, *, note: str = "", below: int = 0) -> Line:
-    """The line at the bottom: how far it is scrolled up, or what happened last, or the keys there are."""
+def keys(width: int, *, below: int = 0) -> Line:
+    """The line at the bottom: how far it is scrolled up, or the keys there are."""
     if below:
         return [("class:faint", shortened(f" {below} more lines below: PgDn", width))]
-    if note:
-        return [("class:faint", shortened(f" {printable(note)}", width))]
     line: Line = []
     for key, does in KEYS:
         item: Line = [("class:you", f" {key}"), ("class:faint", f" {does} ")]
@@ -104,13 +102,15 @@ def _turn_lines(who: str, turn: Turn, width: int) -> list[Line]:
 
 
 def live_lines(state: TalkState, width: int) -> list[Line]:
-    """The turn that is under way, below the transcript."""
+    """The turn that is under way, or what happened last, below the transcript."""
     if state.floor is Floor.SPEAKING:
         said: Line = [("class:agent", " agent ".ljust(LABEL)), ("class:faint", printable(state.saying) or "…")]
         return wrap(said, width, indent=LABEL)
     if state.partial:
         heard: Line = [("class:you", " you ".ljust(LABEL)), ("class:faint", f"{printable(state.partial)} …")]
         return wrap(heard, width, indent=LABEL)
+    if state.note:
+        return wrap([("class:faint", " " * LABEL + printable(state.note))], width, indent=LABEL)
     return []
 
 

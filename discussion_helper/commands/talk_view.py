@@ -137,7 +137,7 @@ class TerminalFace:
         return problem_lines(self._state, width)[:height]
 
     def _bottom(self, width: int) -> Line:
-        return keys(width, note=self._state.note, below=self._transcript.below)
+        return keys(width, below=self._transcript.below)
 
     # -- the keys
 
