@@ -49,11 +49,9 @@ def run_starts(environment: Mapping[str, str], log: Path, count: int, progress: 
     rows: list[StartRow] = []
     for number in range(1, count + 1):
         with TalkHandle(environment, log) as talk:
-            open_at = next(told.at_s for told in talk.since() if told.means("device", which="microphone", state="open"))
-            warm_at = next(told.at_s for told in talk.since() if told.kind == "warm")
-            began = talk.started_s
-        rows.append(StartRow(number=number, listening_s=round(open_at - began, 3), warm_s=round(warm_at - began, 3)))
-        progress.step("starts", number, count, f"listens after {open_at - began:.2f} s")
+            listening_s, warm_s = talk.listening_s - talk.started_s, talk.warm_s - talk.started_s
+        rows.append(StartRow(number=number, listening_s=round(listening_s, 3), warm_s=round(warm_s, 3)))
+        progress.step("starts", number, count, f"listens after {listening_s:.2f} s, warm after {warm_s:.2f} s")
     return rows
 
 

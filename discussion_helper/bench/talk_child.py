@@ -24,9 +24,10 @@ from discussion_helper.session import Session
 from discussion_helper.settings import Settings
 from discussion_helper.types import Message, SpokenUtterance
 
-__all__ = ["CLOSING_S", "KINDS", "Tell", "WatchedResponder", "hold", "main"]
+__all__ = ["CLOSING_S", "KINDS", "PARTS", "Tell", "WatchedResponder", "hold", "main"]
 
 KINDS = ("floor", "utterance", "timing", "ended", "partial", "decision", "interruption", "device")
+PARTS = ("listener", "responder", "voice")
 CLOSING_S = 1.0
 
 Tell = Callable[..., None]
@@ -88,10 +89,11 @@ async def hold(settings: Settings, tell: Tell) -> None:
     async with open_talk(settings) as talk:
         discussion = talk.session.discussion
         discussion.responder = WatchedResponder(discussion.responder, tell)
+        for name in PARTS:
+            _watch_warmup(name, getattr(discussion, name), tell)
         async with talk.session.events(*KINDS) as events, anyio.create_task_group() as tasks:
             talk.session.start()
             tasks.start_soon(_follow, events, talk.session, tell)
-            tasks.start_soon(_warm, talk.session, tell)
             tasks.start_soon(meter.run)
             await _obey(talk, meter, tell)
             tasks.cancel_scope.cancel()
@@ -111,14 +113,15 @@ def _turn_of(session: Session, zero_s: float) -> dict[str, float]:
     return {"voiced_until_s": zero_s + turn.ended_s, "decided_s": zero_s + turn.ended_s + endpoint_s}
 
 
-async def _warm(session: Session, tell: Tell) -> None:
-    """Ask for what the session asks for too; it is loaded once, and is there when this returns."""
-    parts = session.discussion
-    async with anyio.create_task_group() as tasks:
-        for part in (parts.listener, parts.responder, parts.voice):
-            if isinstance(part, WarmsUp):
-                tasks.start_soon(part.warmup)
-    tell("warm")
+def _watch_warmup(name: str, part: Any, tell: Tell) -> None:
+    """Tell when a part has loaded what it needs, without having it load anything twice."""
+    warmup = part.warmup
+
+    async def watched() -> None:
+        await warmup()
+        tell("warm", part=name)
+
+    part.warmup = watched
 
 
 async def _obey(talk: Talk, meter: LagMeter, tell: Tell) -> None:

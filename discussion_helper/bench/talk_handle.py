@@ -15,9 +15,10 @@ from typing import Any, Self
 
 from discussion_helper.errors import DiscussionError
 
-__all__ = ["CHILD", "CLOSE_S", "OPEN_S", "WARM_S", "TalkHandle", "Told"]
+__all__ = ["CHILD", "CLOSE_S", "OPEN_S", "PARTS", "WARM_S", "TalkHandle", "Told"]
 
 CHILD = (sys.executable, "-m", "discussion_helper.bench.talk_child")
+PARTS = ("listener", "responder", "voice")
 OPEN_S = 60.0
 """A process starts and opens its microphone in a second or two."""
 WARM_S = 120.0
@@ -40,8 +41,8 @@ class Told:
 class TalkHandle:
     """A talk with the default settings, on the devices of `environment`.
 
-    Entered, its microphone is open and its models are loaded; left, the process is gone. What it writes to stderr goes
-    to the file `log`. Waiting raises DiscussionError when the talk ends.
+    Entered, its microphone is open and its models are loaded; left, the process is gone. What it tells, and what it
+    writes to stderr, goes to the file `log`. Waiting raises DiscussionError when the talk ends.
     """
 
     def __init__(self, environment: Mapping[str, str], log: Path, *, command: Sequence[str] = CHILD) -> None:
@@ -71,7 +72,7 @@ class TalkHandle:
         self._reader.start()
         try:
             self.expect(lambda told: told.means("device", which="microphone", state="open"), timeout=OPEN_S)
-            self.expect(lambda told: told.kind == "warm", timeout=WARM_S)
+            self.expect(lambda _: self._is_warm(), timeout=WARM_S)
         except BaseException:
             self.close()
             raise
@@ -84,6 +85,16 @@ class TalkHandle:
     def pid(self) -> int:
         """The process."""
         return self._process.pid
+
+    @property
+    def listening_s(self) -> float:
+        """When its microphone was open."""
+        return next(told.at_s for told in self._told if told.means("device", which="microphone", state="open"))
+
+    @property
+    def warm_s(self) -> float:
+        """When all its models were loaded."""
+        return max(told.at_s for told in self._told if told.kind == "warm")
 
     @property
     def mark(self) -> int:
@@ -169,6 +180,9 @@ class TalkHandle:
             self._process.wait()
         self._reader.join(1.0)
 
+    def _is_warm(self) -> bool:
+        return {told.data["part"] for told in self._told if told.kind == "warm"} >= set(PARTS)
+
     def _news(self, since: int) -> bool:
         return self._over or len(self._told) > since
 
@@ -182,8 +196,9 @@ class TalkHandle:
 
     def _read(self) -> None:
         assert self._process.stdout is not None
-        with self._process.stdout as lines:
+        with self._process.stdout as lines, self._log.open("a", encoding="utf-8") as log:
             for line in lines:
+                log.write(line)
                 told = json.loads(line)
                 self._add(Told(told["kind"], told["at_s"], told["data"]))
         with self._changed:

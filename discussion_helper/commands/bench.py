@@ -142,7 +142,7 @@ def _show(results: "Results", output: Path, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(summary, indent=2))
         return
-    console = Console()
+    console = Console() if sys.stdout.isatty() else Console(width=120)
     console.print(table(results))
     for what, names in lists(results).items():
         console.print(f"{what}: {', '.join(names)}", highlight=False, markup=False)
