@@ -1,0 +1,63 @@
+"""Edges: what of a synthesised stretch is sound, the pauses around it, and its level."""
+
+import re
+
+import numpy as np
+
+from discussion_helper.audio.frames import Samples
+
+__all__ = ["even", "pause_after", "pieces", "shape"]
+
+LEAD_S = 0.01
+"""Kept before the first sound: enough for a soft attack."""
+
+_SILENT = 10 ** (-50 / 20)
+"""Full scale; Piper's own silence stays below it."""
+
+_PAUSES_S = {".": 0.18, "!": 0.18, "?": 0.18, "。": 0.18, ":": 0.14, ";": 0.12, ",": 0.10}
+"""Silence after a stretch, by the mark that ends it: short, since playback adds its own, and a listener takes more
+than 200 ms within a reply for its end."""
+
+_BARE_PAUSE_S = 0.04
+_FADE_S = 0.005
+
+_BREAK = re.compile(r"[.!?;:,。！？、，；：।؟](?=\s)|[。！？、，；：]|\s")
+
+
+def pause_after(text: str) -> float:
+    """Seconds of silence that follow `text`, by its last mark."""
+    return _PAUSES_S.get(text.rstrip()[-1:], _BARE_PAUSE_S)
+
+
+def shape(samples: Samples, rate: int, *, pause_s: float) -> Samples:
+    """`samples` from just before the first sound, with `pause_s` of silence after the last; empty if all is silent."""
+    sounding = np.flatnonzero(np.abs(samples) > _SILENT)
+    if not sounding.size:
+        return samples[:0]
+    start = max(0, sounding[0] - round(LEAD_S * rate))
+    fade = round(_FADE_S * rate)
+    kept = samples[start : sounding[-1] + 1 + fade].copy()
+    ramp = min(fade, len(kept))
+    kept[len(kept) - ramp :] *= np.linspace(1, 0, ramp, dtype=np.float32)
+    return np.concatenate([kept, np.zeros(round(pause_s * rate), np.float32)])
+
+
+def even(samples: Samples, *, level: float) -> Samples:
+    """`samples` brought to an RMS of `level` where they sound, full scale 1.0, without a peak above 0.9."""
+    loud = samples[np.abs(samples) > _SILENT]
+    if not loud.size:
+        return samples
+    gain = min(level / float(np.sqrt(np.mean(np.square(loud)))), 0.9 / float(np.abs(loud).max()))
+    return samples * np.float32(gain)
+
+
+def pieces(text: str, *, longest: int) -> list[str]:
+    """`text` in stretches of at most `longest` characters, parted at the last mark, else the last space, that fits."""
+    cut: list[str] = []
+    while len(text) > longest:
+        breaks = [match.end() for match in _BREAK.finditer(text, longest // 4, longest)]
+        marks = [end for end in breaks if not text[end - 1].isspace()]
+        end = (marks or breaks or [longest])[-1]
+        cut.append(text[:end].strip())
+        text = text[end:].lstrip()
+    return [piece for piece in (*cut, text) if piece]

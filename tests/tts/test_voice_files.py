@@ -1,0 +1,97 @@
+"""The files of a voice."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from discussion_helper.errors import ModelCorrupt, ModelMissing, SettingError
+from discussion_helper.tts.piper import PiperSynthesiser
+from discussion_helper.tts.voice_files import find_voice
+
+DESCRIPTION: dict[str, Any] = {"audio": {"sample_rate": 22050}, "espeak": {"voice": "en-us"}, "inference": {}}
+
+
+def voice(folder: Path, description: object = DESCRIPTION, name: str = "a") -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / f"{name}.onnx").write_bytes(b"no network")
+    (folder / f"{name}.onnx.json").write_text(json.dumps(description))
+    return folder / f"{name}.onnx"
+
+
+def test_a_voice_is_found_by_its_folder_and_by_its_file(tmp_path: Path) -> None:
+    path = voice(tmp_path)
+    assert find_voice(tmp_path).model == find_voice(path).model == path
+    assert (find_voice(path).rate, find_voice(path).language, find_voice(path).speakers) == (22050, "en-us", 1)
+
+
+@pytest.mark.parametrize("missing", ["folder", "model", "description"])
+def test_what_is_missing_is_told_with_the_command_that_brings_it(tmp_path: Path, missing: str) -> None:
+    path = voice(tmp_path / "joe")
+    if missing == "folder":
+        path = tmp_path / "joe" / "none"
+    elif missing == "model":
+        path.unlink()
+    else:
+        path.with_name("a.onnx.json").unlink()
+    with pytest.raises(ModelMissing, match=r"Run: discussion-helper models pull (joe|none)$"):
+        PiperSynthesiser(path)
+
+
+def test_several_voices_in_a_folder_are_not_guessed_between(tmp_path: Path) -> None:
+    voice(tmp_path, name="a")
+    voice(tmp_path, name="b")
+    with pytest.raises(SettingError, match=r"a\.onnx, b\.onnx"):
+        find_voice(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "description",
+    [
+        [],
+        {},
+        {"audio": {"sample_rate": "x"}, "espeak": {"voice": "en"}},
+        {"audio": {"sample_rate": 0}, "espeak": {"voice": "en"}},
+        {"audio": None, "espeak": {"voice": "en"}},
+        {**DESCRIPTION, "inference": {"noise_scale": "much"}},
+        {**DESCRIPTION, "inference": 3},
+    ],
+)
+def test_a_description_that_is_none_is_told(tmp_path: Path, description: object) -> None:
+    with pytest.raises(ModelCorrupt, match=r"a\.onnx\.json"):
+        find_voice(voice(tmp_path, description))
+
+
+def test_a_description_that_is_not_json_is_told(tmp_path: Path) -> None:
+    path = voice(tmp_path)
+    path.with_name("a.onnx.json").write_bytes(b"\xff{")
+    with pytest.raises(ModelCorrupt, match=r"a\.onnx\.json"):
+        find_voice(path)
+
+
+def test_a_voice_for_another_phonemiser_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match="pinyin"):
+        find_voice(voice(tmp_path, {**DESCRIPTION, "phoneme_type": "pinyin"}))
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"speed": 0}, {"speed": 9.0}, {"speed": float("nan")}, {"threads": 0}, {"speaker": 1}]
+)
+def test_a_setting_out_of_range_is_named(tmp_path: Path, wrong: dict[str, Any]) -> None:
+    with pytest.raises(SettingError, match=next(iter(wrong))):
+        PiperSynthesiser(voice(tmp_path), **wrong)
+
+
+@pytest.mark.anyio
+async def test_a_network_that_is_none_is_told_by_the_first_call(tmp_path: Path) -> None:
+    synthesiser = PiperSynthesiser(voice(tmp_path))
+    with pytest.raises(ModelCorrupt, match=r"a\.onnx cannot be loaded .* Run: discussion-helper models pull"):
+        await synthesiser.synthesise("Hello.")
+    await synthesiser.aclose()
+
+
+@pytest.mark.anyio
+async def test_nothing_to_say_needs_no_network(tmp_path: Path) -> None:
+    speech = await PiperSynthesiser(voice(tmp_path)).synthesise("**")
+    assert (speech.text, speech.samples.size, speech.rate) == ("**", 0, 22050)
