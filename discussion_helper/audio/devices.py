@@ -13,22 +13,22 @@ __all__ = ["Device", "Kind", "find_device", "index_of", "list_devices", "muted_f
 
 Kind = Literal["input", "output"]
 
-NOUN: dict[Kind, str] = {"input": "microphone", "output": "loudspeaker"}
-LIBRARY_FIX = {
+_NOUN: dict[Kind, str] = {"input": "microphone", "output": "loudspeaker"}
+_LIBRARY_FIX = {
     "linux": "Install it; on Debian: apt-get install libportaudio2.",
     "": "It comes with sounddevice: pip install --force-reinstall sounddevice.",
 }
-NONE_FIX = {
+_NONE_FIX = {
     "darwin": "Connect one and choose it in System Settings > Sound.",
     "win32": "Connect one and enable it in Settings > System > Sound.",
     "": "Connect one; where PulseAudio or PipeWire has it, on Debian: apt-get install libasound2-plugins.",
 }
-MUTED_FIX = {
+_MUTED_FIX = {
     "darwin": "Allow it in System Settings > Privacy & Security > Microphone, for your terminal, and unmute it.",
     "win32": "Allow it in Settings > Privacy & security > Microphone, for desktop apps, and unmute it.",
     "": "Unmute it (pavucontrol, or: pactl set-source-mute @DEFAULT_SOURCE@ 0) and look for a switch on it.",
 }
-PREFERRED_API = "Windows WASAPI"
+_PREFERRED_API = "Windows WASAPI"
 """Its default devices win. Without it PortAudio on Windows takes MME, whose own low latency is about 90 ms."""
 
 
@@ -71,9 +71,9 @@ def portaudio() -> Any:
     try:
         import sounddevice
     except OSError as error:
-        raise DeviceError("The library PortAudio is missing.", fix=_here(LIBRARY_FIX)) from error
+        raise DeviceError("The library PortAudio is missing.", fix=_here(_LIBRARY_FIX)) from error
     except Exception as error:  # PortAudio's own error: its class cannot be imported without it
-        raise DeviceError(f"PortAudio cannot be used: {error}.", fix=_here(LIBRARY_FIX)) from error
+        raise DeviceError(f"PortAudio cannot be used: {error}.", fix=_here(_LIBRARY_FIX)) from error
     if first and sys.platform == "linux":
         _silence_alsa()
     return sounddevice
@@ -115,7 +115,7 @@ def find_device(text: str | None, kind: Kind) -> Device:
     """
     devices = [device for device in list_devices() if device.channels(kind)]
     if not devices:
-        raise DeviceError(f"This machine has no {NOUN[kind]}.", fix=_here(NONE_FIX))
+        raise DeviceError(f"This machine has no {_NOUN[kind]}.", fix=_here(_NONE_FIX))
     default = next((device for device in devices if device.is_default(kind)), devices[0])
     if not text:
         return default
@@ -123,7 +123,7 @@ def find_device(text: str | None, kind: Kind) -> Device:
     near = [device for device in found if device.host_api == default.host_api]
     if len(found) == 1 or len(near) == 1:
         return (near or found)[0]
-    what = f"{len(found)} devices fit" if found else f"No {NOUN[kind]} fits"
+    what = f"{len(found)} devices fit" if found else f"No {_NOUN[kind]} fits"
     choices = ", ".join(f'"{device.label}"' for device in found or devices)
     raise DeviceError(f'{what} "{text}".', fix=f"Choose one of {choices}.")
 
@@ -138,7 +138,7 @@ def index_of(device: Device) -> int:
 
 def muted_fix() -> str:
     """What to do on this system about a microphone that delivers nothing but zeros."""
-    return _here(MUTED_FIX)
+    return _here(_MUTED_FIX)
 
 
 def _silence_alsa() -> None:
@@ -178,7 +178,7 @@ def _numbered(devices: Sequence[Device]) -> list[Device]:
 def _default(library: Any, kind: Kind) -> int:
     """PortAudio's number of the default device; -1 if there is none."""
     key = f"default_{kind}_device"
-    own = [api[key] for api in library.query_hostapis() if api["name"] == PREFERRED_API and api[key] >= 0]
+    own = [api[key] for api in library.query_hostapis() if api["name"] == _PREFERRED_API and api[key] >= 0]
     number = own[0] if own else library.default.device[kind]
     return int(number)
 

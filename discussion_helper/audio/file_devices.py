@@ -22,13 +22,13 @@ from discussion_helper.errors import AudioFileError
 
 __all__ = ["FileCapture", "FileDevices", "FilePlayback", "Said"]
 
-RATE = 48_000
-BLOCK_S = 0.010
-MAX_WAITING = 16
+_RATE = 48_000
+_BLOCK_S = 0.010
+_MAX_WAITING = 16
 """Clips that may wait to be said."""
-LATE_S = 0.2
+_LATE_S = 0.2
 """Up to this much is caught up. Beyond it the machine was asleep, and the time is declared lost."""
-MAX_BYTES = 1 << 31
+_MAX_BYTES = 1 << 31
 """Of a recording: six hours at 48 kHz, and what every reader of WAV files takes."""
 
 
@@ -63,7 +63,7 @@ class FileCapture:
     """
 
     def __init__(
-        self, clips: Sequence[Frame], inbox: Inbox, *, rate: int = RATE, room_dbfs: float | None = -80.0
+        self, clips: Sequence[Frame], inbox: Inbox, *, rate: int = _RATE, room_dbfs: float | None = -80.0
     ) -> None:
         if any(clip.rate != rate for clip in clips):
             raise ValueError(f"Clips for this device must have {rate} Hz.")
@@ -88,8 +88,8 @@ class FileCapture:
         if not len(samples):
             raise ValueError("The clip has no samples.")
         with self._lock:
-            if self._closed or len(self._waiting) == MAX_WAITING:
-                raise RuntimeError("The device is closed." if self._closed else f"{MAX_WAITING} clips wait already.")
+            if self._closed or len(self._waiting) == _MAX_WAITING:
+                raise RuntimeError("The device is closed." if self._closed else f"{_MAX_WAITING} clips wait already.")
             self._waiting.append(_Clip(samples, Future()))
             return self._waiting[-1].said
 
@@ -185,7 +185,7 @@ class FilePlayback:
                 thing.close()
 
     def _write(self, start: int, block: Samples) -> None:
-        if 2 * (start + len(block)) > MAX_BYTES:
+        if 2 * (start + len(block)) > _MAX_BYTES:
             return
         pcm = np.zeros(start - self._written + len(block), "<i2")  # what lies before the block was silence
         pcm[-len(block) :] = np.rint(block * np.float32(32767.0))
@@ -202,7 +202,7 @@ class FileDevices:
     """
 
     def __init__(
-        self, capture: FileCapture | None = None, playback: FilePlayback | None = None, *, block_s: float = BLOCK_S
+        self, capture: FileCapture | None = None, playback: FilePlayback | None = None, *, block_s: float = _BLOCK_S
     ) -> None:
         self.capture = capture
         self.playback = playback
@@ -250,7 +250,7 @@ class FileDevices:
 
     def _lost_blocks(self, number: int) -> int:
         behind = time.monotonic() - self._time_s(number + 1)
-        lost = int(behind / self._block_s) if behind > LATE_S else 0
+        lost = int(behind / self._block_s) if behind > _LATE_S else 0
         self.late += lost
         return lost
 

@@ -14,13 +14,13 @@ __all__ = ["TURN_LIMIT_S", "load"]
 
 TURN_LIMIT_S = 120.0
 """Nobody speaks longer than that in one turn; it is four windows of the recogniser, and 23 MB at 48 kHz."""
-RATES = range(4_000, 384_001)
+_RATES = range(4_000, 384_001)
 """Hertz; a header that claims anything else is broken, and resampling from it could fill the memory."""
-BLOCK_VALUES = 1 << 20
+_BLOCK_VALUES = 1 << 20
 """Values of all channels read at once, so that a file of 1024 channels takes no more memory than a plain one."""
-UNKNOWN = (1 << 63) - 1
+_UNKNOWN = (1 << 63) - 1
 """What libsndfile counts for a length that is not in the header."""
-CONVERT = "Convert it to WAV, FLAC or Ogg."
+_CONVERT = "Convert it to WAV, FLAC or Ogg."
 
 
 def load(path: str | os.PathLike[str], rate: int | None = None, *, limit_s: float = TURN_LIMIT_S) -> Frame:
@@ -39,9 +39,9 @@ def load(path: str | os.PathLike[str], rate: int | None = None, *, limit_s: floa
             _check_header(file, name, limit_s)
             samples, own = _averaged(file), int(file.samplerate)
     except soundfile.LibsndfileError as error:
-        raise AudioFileError(f"{name} cannot be read as audio: {error.error_string}", fix=CONVERT) from error
+        raise AudioFileError(f"{name} cannot be read as audio: {error.error_string}", fix=_CONVERT) from error
     except (soundfile.SoundFileError, OSError, TypeError, ValueError) as error:  # TypeError: raw samples, no header
-        raise AudioFileError(f"{name} cannot be read as audio: {error}.", fix=CONVERT) from error
+        raise AudioFileError(f"{name} cannot be read as audio: {error}.", fix=_CONVERT) from error
     _check_samples(samples, name)
     if rate is not None and rate != own:
         samples = _resampled(samples, own, rate)
@@ -64,10 +64,10 @@ def _check_regular(path: str | os.PathLike[str], name: str) -> None:
 
 
 def _check_header(file: Any, name: str, limit_s: float) -> None:
-    if file.samplerate not in RATES:
-        raise AudioFileError(f"{name} claims a sample rate of {file.samplerate} Hz.", fix=CONVERT)
-    if file.frames == UNKNOWN:
-        raise AudioFileError(f"{name} does not say how long it is.", fix=CONVERT)
+    if file.samplerate not in _RATES:
+        raise AudioFileError(f"{name} claims a sample rate of {file.samplerate} Hz.", fix=_CONVERT)
+    if file.frames == _UNKNOWN:
+        raise AudioFileError(f"{name} does not say how long it is.", fix=_CONVERT)
     if file.frames > limit_s * file.samplerate:
         length = f"{file.frames / file.samplerate:.0f} s"
         raise AudioFileError(f"{name} lasts {length}; the limit is {limit_s:g} s.", fix="Cut it into shorter files.")
@@ -76,7 +76,7 @@ def _check_header(file: Any, name: str, limit_s: float) -> None:
 def _averaged(file: Any) -> Samples:
     """All of it, mono. Never more than the header says is read, also if there is more."""
     blocks: list[Samples] = [np.zeros(0, np.float32)]
-    while len(block := file.read(BLOCK_VALUES // file.channels, dtype="float32", always_2d=True)):
+    while len(block := file.read(_BLOCK_VALUES // file.channels, dtype="float32", always_2d=True)):
         blocks.append(block.mean(axis=1, dtype=np.float32))
     return np.concatenate(blocks)
 

@@ -19,21 +19,21 @@ from discussion_helper.errors import DeviceError
 
 __all__ = ["PortAudioCapture", "PortAudioPlayback"]
 
-log = logging.getLogger(__name__)
+_log = logging.getLogger(__name__)
 
-RATES = (48_000, 44_100, 32_000, 16_000)
+_RATES = (48_000, 44_100, 32_000, 16_000)
 """Tried in this order when the device's own rate is not known, or refused."""
-GUESSED_RATES = ("ALSA", "OSS", "MME", "Windows DirectSound")
+_GUESSED_RATES = ("ALSA", "OSS", "MME", "Windows DirectSound")
 """Host APIs whose "own" rate is PortAudio's guess (44,100 wherever that is accepted) and not the device's."""
-BLOCK_S = 0.010
-LATENCY_S = 0.020
+_BLOCK_S = 0.010
+_LATENCY_S = 0.020
 """Two blocks. With a busy process on each of two cores, output to input took 30 ms like this without an under- or
 overflow. Wishing for less changes nothing, 30 ms makes it 40, 40 ms makes it 60: take more on an overloaded machine."""
-OPEN_S = 5.0
-CLOSE_S = 1.0
-MAX_LOST_S = 10.0
+_OPEN_S = 5.0
+_CLOSE_S = 1.0
+_MAX_LOST_S = 10.0
 
-BUSY, NO_CHANNELS, NO_RATE, HOST_ERROR = -9985, -9998, -9997, -9999
+_BUSY, _NO_CHANNELS, _NO_RATE, _HOST_ERROR = -9985, -9998, -9997, -9999
 """PortAudio's error codes."""
 
 
@@ -64,7 +64,7 @@ class _Stream:
 
     def __enter__(self) -> Self:
         try:
-            self.hung = not _within(OPEN_S, self._start)
+            self.hung = not _within(_OPEN_S, self._start)
         except BaseException:
             self.close()
             raise
@@ -83,10 +83,10 @@ class _Stream:
         if self._closed:
             return
         self._closed = True
-        self.hung = not _within(CLOSE_S, self._release)
+        self.hung = not _within(_CLOSE_S, self._release)
         if self.hung:
             _exit_without_portaudio()
-            log.warning("%s does not let itself be closed; it was left alone", self.name)
+            _log.warning("%s does not let itself be closed; it was left alone", self.name)
 
     # -- opening and closing, on a thread that may hang
 
@@ -131,21 +131,21 @@ class _Stream:
                     )
                 except library.PortAudioError as error:
                     failure = error
-                if _code(failure) == NO_CHANNELS:
+                if _code(failure) == _NO_CHANNELS:
                     break
-                if _code(failure) not in (NO_RATE, HOST_ERROR):
+                if _code(failure) not in (_NO_RATE, _HOST_ERROR):
                     raise self._refused(failure) from failure
         raise self._refused(failure) from failure
 
     def _rates(self) -> list[int]:
         own = [self.device.rate]
-        return list(dict.fromkeys([*RATES, *own] if self.device.host_api in GUESSED_RATES else [*own, *RATES]))
+        return list(dict.fromkeys([*_RATES, *own] if self.device.host_api in _GUESSED_RATES else [*own, *_RATES]))
 
     def _opened(self) -> None:
         """The stream is open and its rate known; it has not been started."""
 
     def _refused(self, error: Exception) -> DeviceError:
-        fix = "Close the program that uses it, or choose another device." if _code(error) == BUSY else ""
+        fix = "Close the program that uses it, or choose another device." if _code(error) == _BUSY else ""
         return DeviceError(
             f'"{self.name}" cannot be opened for {self.kind}: {error.args[0]}.', fix=fix or "Choose another device."
         )
@@ -178,7 +178,9 @@ class PortAudioCapture(_Stream):
     kind = "input"
     which = "capture"
 
-    def __init__(self, device: Device, inbox: Inbox, *, block_s: float = BLOCK_S, latency_s: float = LATENCY_S) -> None:
+    def __init__(
+        self, device: Device, inbox: Inbox, *, block_s: float = _BLOCK_S, latency_s: float = _LATENCY_S
+    ) -> None:
         super().__init__(device, inbox, block_s=block_s, latency_s=latency_s)
         self._expected = 0.0
 
@@ -204,7 +206,7 @@ class PortAudioCapture(_Stream):
         """Samples were lost: as many as the device's clock went on without us, if it says anything sensible."""
         self.overflows += 1
         lost = adc - self._expected
-        if self._expected and self._block_s / 2 < lost < MAX_LOST_S:
+        if self._expected and self._block_s / 2 < lost < _MAX_LOST_S:
             self._samples += round(lost * self.rate)
         self._clock.restart()
 
@@ -228,8 +230,8 @@ class PortAudioPlayback(_Stream):
         playback: Playback | Callable[[int], Playback],
         inbox: Inbox,
         *,
-        block_s: float = BLOCK_S,
-        latency_s: float = LATENCY_S,
+        block_s: float = _BLOCK_S,
+        latency_s: float = _LATENCY_S,
     ) -> None:
         super().__init__(device, inbox, block_s=block_s, latency_s=latency_s)
         self._given = playback

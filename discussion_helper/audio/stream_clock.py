@@ -2,15 +2,15 @@
 
 __all__ = ["StreamClock"]
 
-SANE_S = 2.0
+_SANE_S = 2.0
 """No buffer is this long: a time stamp further away is nonsense."""
-STEP_S = 0.1
+_STEP_S = 0.1
 """A callback that late would have lost its block: more than that is a clock that was set."""
-SLEW = 5e-4
+_SLEW = 5e-4
 """The rate at which NTP slews a clock at most, 500 ppm."""
-JUMP_S = 0.05
+_JUMP_S = 0.05
 """Stamps scatter less than that (measured: 17 ms through PulseAudio): more is a stream that stood still."""
-WINDOW = 500
+_WINDOW = 500
 """Blocks that a time is averaged over: 5 s in blocks of 10 ms."""
 
 
@@ -41,9 +41,9 @@ class StreamClock:
         `usual` is how far from now it should be; that counts when the host talks nonsense.
         """
         origin = self._told(event, current, now, usual) - sample / self._rate
-        if not self._count or abs(origin - self._origin) > JUMP_S:
+        if not self._count or abs(origin - self._origin) > _JUMP_S:
             self._origin, self._count = origin, 0
-        self._count = min(self._count + 1, WINDOW)
+        self._count = min(self._count + 1, _WINDOW)
         self._origin += (origin - self._origin) / self._count
         return self._origin + sample / self._rate
 
@@ -52,10 +52,10 @@ class StreamClock:
         self._count = 0
 
     def _told(self, event: float, current: float, now: float, usual: float) -> float:
-        if not (event > 0.0 and current > 0.0 and abs(event - current) < SANE_S):
+        if not (event > 0.0 and current > 0.0 and abs(event - current) < _SANE_S):
             return now + usual
         offset = now - current
-        if self._offset is not None and offset < self._offset + STEP_S:
-            offset = min(offset, self._offset + SLEW * (now - self._seen))
+        if self._offset is not None and offset < self._offset + _STEP_S:
+            offset = min(offset, self._offset + _SLEW * (now - self._seen))
         self._offset, self._seen = offset, now
         return event + offset

@@ -17,8 +17,8 @@ from discussion_helper.errors import DeviceError
 
 __all__ = ["add_parser", "run"]
 
-PROBE_S = 1.0
-KINDS: tuple[Kind, Kind] = ("input", "output")
+_PROBE_S = 1.0
+_KINDS: tuple[Kind, Kind] = ("input", "output")
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -32,7 +32,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 def run(arguments: argparse.Namespace) -> int:
     """Print the devices; 1 if a probe found a problem, else 0. Raises DeviceError if PortAudio cannot be used."""
     devices = list_devices()
-    probes = [_probe(kind) for kind in KINDS] if arguments.probe else []
+    probes = [_probe(kind) for kind in _KINDS] if arguments.probe else []
     if arguments.json:
         print(json.dumps(_as_dict(devices, probes), indent=2, ensure_ascii=False))
     else:
@@ -80,7 +80,7 @@ def _probe(kind: Kind) -> _Probe:
 
 def _watch(inbox: Inbox) -> tuple[float | None, str]:
     """What comes out of the inbox in a second: the magnitude of the loudest sample, and why the device went away."""
-    end = time.monotonic() + PROBE_S
+    end = time.monotonic() + _PROBE_S
     peak = None
     while (left := end - time.monotonic()) > 0:
         item = inbox.get(timeout=left)
@@ -105,7 +105,7 @@ def _as_dict(devices: Sequence[Device], probes: Sequence[_Probe]) -> dict[str, o
 def _table(devices: Sequence[Device]) -> list[str]:
     """One section for each kind; a star marks the default."""
     lines = []
-    for kind in KINDS:
+    for kind in _KINDS:
         some = [device for device in devices if device.channels(kind)]
         width = max((len(device.label) for device in some), default=0)
         lines.append(f"{kind}s" if some else f"{kind}s: none")

@@ -15,14 +15,14 @@ from discussion_helper.errors import DeviceError
 
 __all__ = ["PulseDaemon"]
 
-FIX = "On Debian: apt-get install pulseaudio pulseaudio-utils libportaudio2 libasound2-plugins."
-TOOLS = ("pulseaudio", "pactl", "pacat", "parec")
-OPTIONS = (
+_FIX = "On Debian: apt-get install pulseaudio pulseaudio-utils libportaudio2 libasound2-plugins."
+_TOOLS = ("pulseaudio", "pactl", "pacat", "parec")
+_OPTIONS = (
     "-n --daemonize=no --exit-idle-time=-1 --use-pid-file=no --log-level=info --log-target=stderr"
     " --resample-method=speex-float-5"  # where anything is resampled at all: the default costs 0.8 dB of white noise
 )
 # The shell reads from a pipe that only we hold. It breaks when we close it or die in any way, and the daemon goes too.
-WATCHED = 'pulseaudio "$@" </dev/null & p=$!; echo $p; exec 2>&-; read -r _; kill $p; (sleep 1; kill -9 $p) & wait $p'
+_WATCHED = 'pulseaudio "$@" </dev/null & p=$!; echo $p; exec 2>&-; read -r _; kill $p; (sleep 1; kill -9 $p) & wait $p'
 
 
 class PulseDaemon:
@@ -33,9 +33,9 @@ class PulseDaemon:
     """
 
     def __init__(self, script: str, directory: Path) -> None:
-        missing = [tool for tool in TOOLS if shutil.which(tool) is None]
+        missing = [tool for tool in _TOOLS if shutil.which(tool) is None]
         if missing:
-            raise DeviceError(f"Virtual devices need PulseAudio: {', '.join(missing)} was not found.", fix=FIX)
+            raise DeviceError(f"Virtual devices need PulseAudio: {', '.join(missing)} was not found.", fix=_FIX)
         self.server = f"unix:{directory / 'native'}"
         # An own home: neither the user's PulseAudio settings nor their cookie play a part.
         self._own = {"HOME": str(directory), "XDG_RUNTIME_DIR": str(directory), "LC_ALL": "C"}
@@ -45,7 +45,7 @@ class PulseDaemon:
         file = directory / "start.pa"
         file.write_text(script.format(socket=directory / "native"))
         self._shell = subprocess.Popen(
-            ["sh", "-c", WATCHED, "sh", *OPTIONS.split(), "-F", str(file)],
+            ["sh", "-c", _WATCHED, "sh", *_OPTIONS.split(), "-F", str(file)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -107,7 +107,7 @@ class PulseDaemon:
         self._follower.start()
         if not self._settled.wait(10.0) or not self._running:
             self.stop()
-            raise DeviceError(f"PulseAudio did not start: {' | '.join(self._log)}", fix=FIX)
+            raise DeviceError(f"PulseAudio did not start: {' | '.join(self._log)}", fix=_FIX)
 
     def _follow(self, log: IO[str]) -> None:
         """Read its log to the end, so that it never has to wait for a reader."""

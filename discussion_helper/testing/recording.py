@@ -16,8 +16,8 @@ __all__ = ["Channel", "Recording"]
 
 Channel = Literal["loudspeaker", "microphone"]
 
-COLUMN: dict[Channel, int] = {"loudspeaker": 0, "microphone": 1}
-FRAME_BYTES = 8
+_COLUMN: dict[Channel, int] = {"loudspeaker": 0, "microphone": 1}
+_FRAME_BYTES = 8
 """One float32 for the loudspeaker, one for the microphone."""
 
 
@@ -33,7 +33,7 @@ class Recording:
         self.rate = rate
         self.start_s = float("inf")
         self._recorder = recorder
-        self._limit = round(limit_s * rate) * FRAME_BYTES
+        self._limit = round(limit_s * rate) * _FRAME_BYTES
         self._data = bytearray()
         self._ended = self._finished = False
         self._changed = Condition()
@@ -42,7 +42,7 @@ class Recording:
 
     def __len__(self) -> int:
         """Samples so far."""
-        return len(self._data) // FRAME_BYTES
+        return len(self._data) // _FRAME_BYTES
 
     @property
     def loudspeaker(self) -> Samples:
@@ -57,8 +57,8 @@ class Recording:
     def samples(self, channel: Channel, *, after: int = 0) -> Samples:
         """A copy of one channel from sample `after` on."""
         with self._changed:
-            data = bytes(memoryview(self._data)[after * FRAME_BYTES : len(self) * FRAME_BYTES])
-        return np.frombuffer(data, np.float32).reshape(-1, 2)[:, COLUMN[channel]].copy()
+            data = bytes(memoryview(self._data)[after * _FRAME_BYTES : len(self) * _FRAME_BYTES])
+        return np.frombuffer(data, np.float32).reshape(-1, 2)[:, _COLUMN[channel]].copy()
 
     def index(self, at_s: float) -> int:
         """The sample at a time of the clock of `time.monotonic`."""

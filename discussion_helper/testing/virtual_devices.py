@@ -26,20 +26,20 @@ __all__ = ["RATE", "Speech", "VirtualDevices"]
 RATE = 48_000
 """Hertz of the room and of both devices."""
 
-MONO = "format=float32le rate=48000 channels=1 channel_map=mono remix=no"
+_MONO = "format=float32le rate=48000 channels=1 channel_map=mono remix=no"
 # One stereo sink is the room: its left channel is the loudspeaker, its right one what the microphone hears. So both
 # have one clock, and the room's monitor records them side by side. Without `norewinds` streams stall for up to 2 s.
-ROOM = f"""\
+_ROOM = f"""\
 load-module module-native-protocol-unix socket={{socket}} auth-anonymous=1 auth-cookie-enabled=0
 load-module module-null-sink sink_name=room format=float32le rate=48000 channels=2 norewinds=1
-load-module module-remap-sink sink_name=loudspeaker master=room master_channel_map=front-left {MONO}
-load-module module-remap-sink sink_name=mouth master=room master_channel_map=front-right {MONO}
-load-module module-remap-source source_name=microphone master=room.monitor master_channel_map=front-right {MONO}
+load-module module-remap-sink sink_name=loudspeaker master=room master_channel_map=front-left {_MONO}
+load-module module-remap-sink sink_name=mouth master=room master_channel_map=front-right {_MONO}
+load-module module-remap-source source_name=microphone master=room.monitor master_channel_map=front-right {_MONO}
 set-default-sink loudspeaker
 set-default-source microphone
 """
-ALSA = "pcm.!default { type pulse }\nctl.!default { type pulse }\n"
-RAW = ("--raw", "--format=float32le", f"--rate={RATE}")
+_ALSA = "pcm.!default { type pulse }\nctl.!default { type pulse }\n"
+_RAW = ("--raw", "--format=float32le", f"--rate={RATE}")
 
 
 class VirtualDevices:
@@ -60,8 +60,8 @@ class VirtualDevices:
     def __enter__(self) -> Self:
         with ExitStack() as stack:
             self._directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="room-")))
-            (self._directory / "asound.conf").write_text(ALSA)
-            self._daemon = PulseDaemon(ROOM, self._directory)
+            (self._directory / "asound.conf").write_text(_ALSA)
+            self._daemon = PulseDaemon(_ROOM, self._directory)
             stack.callback(self._daemon.stop)
             if self._room_dbfs is not None:
                 self._fill_room(self._room_dbfs)
@@ -105,7 +105,7 @@ class VirtualDevices:
         It has begun when the block is entered and is complete up to the moment the block is left. Raises DeviceError
         if it breaks off.
         """
-        command = ("parec", *RAW, "--channels=2", "--device=room.monitor", "--latency-msec=10")
+        command = ("parec", *_RAW, "--channels=2", "--device=room.monitor", "--latency-msec=10")
         recording = Recording(self._daemon.client(*command, stdout=subprocess.PIPE), rate=RATE, limit_s=limit_s)
         try:
             if not recording.wait(lambda it: len(it) > 0, timeout=5.0):
@@ -147,7 +147,7 @@ class VirtualDevices:
             raw.seek(0)
             # It plays from a buffer of 200 ms, so that a busy machine makes no holes.
             process = self._daemon.client(
-                *("pacat", "-v", *RAW, "--channels=1", f"--device={sink}", "--latency-msec=200"),
+                *("pacat", "-v", *_RAW, "--channels=1", f"--device={sink}", "--latency-msec=200"),
                 stdin=raw,
                 stderr=subprocess.PIPE,
             )
@@ -156,7 +156,7 @@ class VirtualDevices:
     def _fill_room(self, dbfs: float) -> None:
         noise = np.random.default_rng(0).normal(0.0, 10.0 ** (dbfs / 20.0), 10 * RATE).astype(np.float32)
         feeder = self._daemon.client(
-            *("pacat", *RAW, "--channels=1", "--device=mouth", "--latency-msec=500"), stdin=subprocess.PIPE
+            *("pacat", *_RAW, "--channels=1", "--device=mouth", "--latency-msec=500"), stdin=subprocess.PIPE
         )
         Thread(target=_feed, args=(feeder, noise.tobytes()), name="room-noise", daemon=True).start()
 
