@@ -137,6 +137,9 @@ class ClauseSplitter:
         if len(tail) == 1 and (character in CLOSERS or character in ".!?…"):
             self._mark += 1
             return Verdict.WAIT
+        if tail.strip() in {"", "»"} and "»" in open_marks(self._text[: self._mark], self._carried):
+            self._mark = len(self._text) if character == "»" else self._mark  # French has a space before it
+            return Verdict.WAIT
         if not tail[0].isspace() and not is_spaceless(tail[0]):
             return Verdict.GO_ON
         head = self._text[: self._mark].rstrip("".join(CLOSERS))

@@ -54,12 +54,10 @@ def _number(word: str, before: str, following: str) -> Verdict:
 
 def _letter(word: str, before: str, following: str) -> Verdict:
     """An initial ("J. Smith", "George W. Bush"), a list's letter, or a word ("So do I.", "vitamin C.")."""
-    if word in "Ii" and before:
+    if word == "I" and before:
         return Verdict.END
-    if not before or before[:1].isupper() or before.endswith("."):
-        return Verdict.GO_ON
-    if word.lower() in BEFORE_NUMBER:
-        return _unless(following, str.isdigit)
+    if word.islower() or not before or before[:1].isupper() or before.endswith("."):
+        return Verdict.GO_ON  # "z. B." is the commonest small letter
     return _unless(following, str.islower)
 
 
