@@ -6,7 +6,7 @@ import numpy as np
 
 from discussion_helper.audio.frames import Samples
 
-__all__ = ["even", "pause_after", "pieces", "shape"]
+__all__ = ["LEAD_S", "even", "pause_after", "pieces", "shape"]
 
 LEAD_S = 0.01
 """Kept before the first sound: enough for a soft attack."""

@@ -27,7 +27,9 @@ _PRODUCT = re.compile(r"(?<=\d)[ ]?\*[ ]?(?=\d)")
 _MARKS = re.compile(r"\*+|`+|~~+|\\(?=[^\w\s])|\|")
 _FRACTION = re.compile(r"\\[dt]?frac\{([^{}]{1,40})\}\{([^{}]{1,40})\}")
 _FORMULA = re.compile(r"\$(?=\S)([^$\n]{0,200}[\\^_{}=<>+][^$\n]{0,200})(?<=\S)\$(?!\d)")
-_COMMANDS = dict(zip(("times", "cdot", "div", "leq", "geq", "neq", "approx", "pm", "sqrt"), "××÷≤≥≠≈±√", strict=True))
+_COMMANDS = {
+    "times": "×", "cdot": "×", "div": "÷", "leq": "≤", "geq": "≥", "neq": "≠", "approx": "≈", "pm": "±", "sqrt": "√",
+}  # fmt: skip
 _COMMAND = re.compile(r"\\([a-zA-Z]{2,20})")
 
 _BLANKS = re.compile(r"[ \t]{2,}")
