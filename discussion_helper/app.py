@@ -102,7 +102,9 @@ def _hearing(rate: int, echo: EchoPath, settings: Settings) -> Hearing:
 def _session(
     settings: Settings, engine: AudioEngine, recogniser: Recogniser, responder: Responder, synthesiser: Synthesiser
 ) -> Session:
-    voice = SpeakerVoice(synthesiser, engine.playback, engine.marks, close=engine.close_loudspeaker)
+    voice = SpeakerVoice(
+        synthesiser, engine.playback, engine.marks, close=engine.close_loudspeaker, language=settings.language
+    )
     engine.on_loudspeaker_lost(voice.fail)
     listener = MicrophoneListener(recogniser, engine, spoken=lambda: list(voice.recent))
     return Session(listener, responder, voice, settings.policy)

@@ -47,8 +47,10 @@ class SpeakerVoice:
         marks: Marks,
         *,
         close: Callable[[], Coroutine[None, None, None]],
+        language: str = "en",
     ) -> None:
         """`marks` are told of what is played; `close` releases the loudspeaker."""
+        self._language = language
         self._synthesiser = synthesiser
         self._playback = playback
         self._marks = marks
@@ -112,7 +114,7 @@ class SpeakerVoice:
             first_audio_s=max(0.0, at_s - began) if at_s is not None else 0.0,
             played_s=played_s,
             cut=cut,
-            heard=heard_words(clause.text, played_s, total_s) if cut else None,
+            heard=heard_words(clause.text, played_s, total_s, language=self._language) if cut else None,
         )
 
     async def prepare(self, sentence: str) -> None:
