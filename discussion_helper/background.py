@@ -6,14 +6,22 @@ This is the one place that starts a task outside a task group. The handle is its
 import asyncio
 import contextvars
 import sys
+import threading
 from collections.abc import Awaitable, Callable
 from typing import Generic, Self, TypeVar
 
 import anyio
 
-__all__ = ["Background", "unwrapped"]
+__all__ = ["LET_GO_S", "Background", "CancelledWithin", "isolated", "unwrapped"]
 
 T = TypeVar("T")
+
+LET_GO_S = 0.05
+"""How long a call of a part may take to end once it was cancelled, before its caller goes on without it."""
+
+
+class CancelledWithin(RuntimeError):
+    """A cancellation came out of a task that nobody had cancelled: something inside it was."""
 
 
 def unwrapped(error: BaseException) -> BaseException:
@@ -30,15 +38,18 @@ class Background(Generic[T]):
     its limit and says so, and the event loop's own end takes it down.
     """
 
-    def __init__(self, main: Callable[[], Awaitable[T]], *, name: str = "background") -> None:
+    def __init__(self, main: Callable[[], Awaitable[T]], *, name: str = "background", shield: bool = False) -> None:
+        """`shield`: the end of the event loop does not cut it short on trio; on asyncio nothing can keep that off."""
         self._main = main
         self._name = name
+        self._shield = shield
         self._scope: anyio.CancelScope | None = None  # made by the task: there may be no event loop yet
         self._cancelled = False
         self._finished = anyio.Event()
         self._outcome: list[T] = []
         self._error: BaseException | None = None
         self._task: object = None  # asyncio keeps only weak references to its tasks
+        self._home: tuple[int, object] | None = None
         self.started = False
 
     @property
@@ -51,31 +62,54 @@ class Background(Generic[T]):
         """What it failed with, unwrapped."""
         return self._error
 
+    @property
+    def result(self) -> T | None:
+        """What it returned; None before that."""
+        return self._outcome[0] if self._outcome else None
+
     def start(self) -> Self:
         """Begin. Raises RuntimeError off a running event loop, or the second time; then nothing was started."""
         if self.started:
             raise RuntimeError(f"{self._name} was started before; make a new one")
         self._task = _spawn(self._run, self._name)
+        self._home = _here()
         self.started = True
         return self
 
     async def _run(self) -> None:
         try:
-            with anyio.CancelScope() as self._scope:
+            with anyio.CancelScope(shield=self._shield) as self._scope:
                 if not self._cancelled:
                     self._outcome.append(await self._main())
-        except BaseException as error:  # kept for wait(); only the event loop's own cancellation goes on
+        except anyio.get_cancelled_exc_class() as cancellation:
+            self._explain(cancellation)
+        except BaseException as error:  # kept for wait()
             self._error = unwrapped(error)
-            if isinstance(error, anyio.get_cancelled_exc_class()):
-                raise
         finally:
             self._finished.set()
+
+    def _explain(self, cancellation: BaseException) -> None:
+        """A cancellation that came through: ours, dressed differently; the event loop's, which goes on; or none."""
+        if self._cancelled:
+            return
+        task = self._task
+        if not isinstance(task, asyncio.Task) or task.cancelling():
+            raise cancellation
+        self._error = CancelledWithin(f"{self._name} was cancelled from within")
+        self._error.__cause__ = cancellation
 
     async def finished(self) -> None:
         """Wait for the end, however it ends. Cancelling this wait leaves the task running."""
         if not self.started:
             raise RuntimeError(f"{self._name} was not started; call start() first")
+        self.check_here()
         await self._finished.wait()
+
+    async def ends(self, *, within_s: float) -> bool:
+        """Wait for the end at most `within_s` seconds, shielded. False = it is still running."""
+        with anyio.move_on_after(within_s, shield=True):
+            await self.finished()
+        return not self.running
 
     async def wait(self) -> T:
         """Wait for the result; re-raises what the task failed with. Cancelling this wait leaves the task running.
@@ -91,6 +125,7 @@ class Background(Generic[T]):
 
     def cancel(self) -> None:
         """Ask it to end; idempotent."""
+        self.check_here()
         self._cancelled = True
         if self._scope is not None:
             self._scope.cancel()
@@ -98,9 +133,42 @@ class Background(Generic[T]):
     async def stop(self, *, within_s: float) -> bool:
         """Cancel, and wait for the end at most `within_s` seconds, shielded. False = it is still running."""
         self.cancel()
-        with anyio.move_on_after(within_s, shield=True):
-            await self.finished()
-        return not self.running
+        return await self.ends(within_s=within_s)
+
+    def check_here(self) -> None:
+        """Raises RuntimeError in another thread or on another event loop than a running task's own.
+
+        Waiting there would never end: event loops do not wake each other.
+        """
+        if not self.running or self._home is None:
+            return
+        thread, loop = _here()
+        if thread != self._home[0] or loop not in (None, self._home[1]):
+            raise RuntimeError(f"{self._name} runs on another event loop; call it there (anyio.from_thread.run)")
+
+
+async def isolated(call: Callable[[], Awaitable[T]], *, name: str, within_s: float = LET_GO_S) -> T:
+    """Await a call of a part in a task of its own, so that nothing it does with cancellation reaches the caller.
+
+    A call that does not end within `within_s` of being cancelled is left behind. One that lets out a cancellation
+    of its own raises CancelledWithin. Otherwise it is `await call()`.
+    """
+    calling = Background(call, name=name).start()
+    try:
+        await calling.finished()
+    except BaseException:
+        await calling.stop(within_s=within_s)
+        if calling.error is not None:
+            raise calling.error from None
+        raise
+    return await calling.wait()
+
+
+def _here() -> tuple[int, object]:
+    try:
+        return threading.get_ident(), anyio.lowlevel.current_token()
+    except anyio.NoEventLoopError:
+        return threading.get_ident(), None
 
 
 def _spawn(main: Callable[[], Awaitable[None]], name: str) -> object:

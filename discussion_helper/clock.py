@@ -23,8 +23,9 @@ class SessionClock:
         self._end: float | None = None
 
     def start(self) -> None:
-        """Time runs from here."""
-        self._zero = now()
+        """Time runs from here; idempotent."""
+        if self._zero is None:
+            self._zero = now()
 
     def stop(self) -> None:
         """Time stands still from here; idempotent."""

@@ -1,44 +1,50 @@
 """Closing the parts of a discussion: all at once, each once, none for longer than its limit."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 import anyio
 
 from discussion_helper.background import Background
+from discussion_helper.failures import told
 from discussion_helper.parts import Listener, Responder, Voice
 
-__all__ = ["CLOSE_LIMIT_S", "Part", "close_parts"]
+__all__ = ["CLOSE_LIMIT_S", "SILENCE_LIMIT_S", "Part", "close_parts"]
 
 CLOSE_LIMIT_S = 0.4
-"""How long one part may take; a stop takes a second at most, and this is the last of its three steps."""
+"""How long one part may take; a stop takes a second at most, and this is the last of its steps."""
+SILENCE_LIMIT_S = 0.15
+"""How much of that a voice may take to stop before it is closed all the same."""
 
 Part = Listener | Responder | Voice
 
 
 async def close_parts(parts: Mapping[str, Part]) -> list[str]:
-    """Close all parts at the same time, a voice after silencing it; returns a line for each that failed or hung."""
+    """Close all parts at the same time, a voice after silencing it; returns a line for each that failed or hung.
+
+    A part that takes two places is closed once.
+    """
+    names: dict[int, list[str]] = {}
+    for name, part in parts.items():
+        names.setdefault(id(part), []).append(name)
     problems: list[str] = []
     async with anyio.create_task_group() as tasks:
-        for name, part in parts.items():
-            tasks.start_soon(_close_within_limit, name, part, problems)
+        for together in names.values():
+            tasks.start_soon(_close, " and ".join(together), parts[together[0]], problems)
     return problems
 
 
-async def _close_within_limit(name: str, part: Part, problems: list[str]) -> None:
+async def _close(name: str, part: Part, problems: list[str]) -> None:
+    limit = anyio.current_time() + CLOSE_LIMIT_S
+    if isinstance(part, Voice):
+        await _end(part.stop, f"the {name}", "stop", SILENCE_LIMIT_S, problems)
+    await _end(part.aclose, f"the {name}", "close", limit - anyio.current_time(), problems)
+
+
+async def _end(call: Callable[[], Awaitable[None]], who: str, what: str, within_s: float, problems: list[str]) -> None:
     # A task of its own, because a part that swallows its cancellation would hold a task group for ever.
-    closing = Background(lambda: _close(part), name=f"closing the {name}").start()
-    with anyio.move_on_after(CLOSE_LIMIT_S, shield=True):
-        await closing.finished()
-    if closing.running:
-        closing.cancel()
-        problems.append(f"the {name} did not close within {CLOSE_LIMIT_S:g} s")
-    elif closing.error is not None:
-        problems.append(f"the {name} failed to close: {closing.error}")
-
-
-async def _close(part: Part) -> None:
-    try:
-        if isinstance(part, Voice):
-            await part.stop()
-    finally:
-        await part.aclose()
+    ending = Background(call, name=f"{who}'s {what}", shield=True).start()
+    if not await ending.ends(within_s=within_s):
+        ending.cancel()
+        problems.append(f"{who} did not {what} within {within_s:.2g} s")
+    elif ending.error is not None:
+        problems.append(f"{who} failed to {what}: {told(ending.error)}")

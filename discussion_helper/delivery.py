@@ -2,7 +2,9 @@
 
 import anyio
 
+from discussion_helper.background import isolated
 from discussion_helper.clock import now
+from discussion_helper.onset import speech_started
 from discussion_helper.parts import Listener, Thread
 from discussion_helper.record import Record
 from discussion_helper.reply import Reply
@@ -10,8 +12,8 @@ from discussion_helper.types import Floor, Policy, SpokenUtterance, TurnTiming, 
 
 __all__ = ["SPOKEN_KEPT", "STORE_LIMIT_S", "Delivery", "timing_of"]
 
-STORE_LIMIT_S = 1.0
-"""How long storing the agent's turn may hold up an end that has been asked for."""
+STORE_LIMIT_S = 5.0
+"""How long storing the agent's turn may take, also when the end has been asked for."""
 SPOKEN_KEPT = 8
 """Replies remembered for telling an echo: what comes later than that is no echo."""
 
@@ -25,6 +27,7 @@ class Delivery:
         self._policy = policy
         self._thread = thread
         self._reply: Reply | None = None
+        self._over = anyio.Event()
         self._spoken: list[tuple[float, float]] = []
 
     async def deliver(self, reply: Reply, *, turn: Utterance | None = None, received: float = 0.0) -> None:
@@ -32,58 +35,72 @@ class Delivery:
 
         `turn` is what it answers, if anything, and `received` when that came, for the timing.
         """
-        started_s = self._record.now()
-        self._reply = reply
+        reply.begin()
+        started_s, failed = self._record.now(), False
+        self._reply, self._over = reply, anyio.Event()
         self._record.set_floor(Floor.SPEAKING)
         try:
             await self._speak_watched(reply)
+        except anyio.get_cancelled_exc_class():
+            raise
+        except BaseException:
+            failed = True
+            raise
         finally:
-            self._reply = None
-            spoken = self._add(reply, started_s)
+            spoken = self._add(reply, started_s, failed=failed)
             if turn is not None:
                 self._record.add_timing(timing_of(reply, turn, received))
+            self._reply = None
+            self._over.set()
             await self._store(spoken)
 
     async def interrupt(self) -> bool:
         """Cut the reply as a person talking over it would. False, touching nothing, unless the agent is speaking."""
-        if self._reply is None:
+        if self._record.conversation.floor is not Floor.SPEAKING:
             return False
         await self.cut("interrupt")
         return True
 
     async def cut(self, by: str) -> None:
-        """The reply in progress is over, if there is one and nothing has cut it yet."""
-        reply = self._reply
-        if reply is not None and reply.cut_by is None:
-            await reply.cut(by)
-            self._record.tell("interruption", {"by": by})
+        """The reply in progress is over, if there is one and nothing has cut it yet; returns when it is on record."""
+        if self._reply is not None:
+            self._ask(self._reply, by)
+            await self._over.wait()
 
     def echoes(self, turn: Utterance) -> bool:
         """It was heard while only the agent was audible: nothing of it lies outside one uncut reply."""
         return turn.ended_s > 0 and any(start <= turn.started_s and turn.ended_s < end for start, end in self._spoken)
 
     async def _speak_watched(self, reply: Reply) -> None:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(reply.audible)
-            if self._policy.allow_barge_in:
-                tasks.start_soon(self._watch_onset, reply)
-            await reply.speak()
-            tasks.cancel_scope.cancel()
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._watch, reply)
+                await reply.speak()
+                tasks.cancel_scope.cancel()
+        finally:
+            await reply.silence()  # for a cut in the moment after its last word
 
-    async def _watch_onset(self, reply: Reply) -> None:
+    async def _watch(self, reply: Reply) -> None:
         """A speaking user cuts the reply; within the grace after its first audio only one who goes on."""
         await reply.audible()
-        assert reply.first_audio_at is not None
-        grace_ends = reply.first_audio_at + self._policy.barge_in_grace_s
-        await self._listener.speech_started()
+        if not self._policy.allow_barge_in:
+            return
+        grace_ends = now() + self._policy.barge_in_grace_s
+        await speech_started(self._listener)
         if now() < grace_ends:
             await anyio.sleep_until(grace_ends)
-            await self._listener.speech_started()
-        await self.cut("onset")
+            await speech_started(self._listener)
+        self._ask(reply, "onset")
 
-    def _add(self, reply: Reply, started_s: float) -> Utterance:
-        cut, ended_s = reply.cut_by is not None, self._record.now()
-        if not cut:
+    def _ask(self, reply: Reply, by: str) -> None:
+        if reply.cut(by):
+            self._record.tell("interruption", {"by": by})
+
+    def _add(self, reply: Reply, started_s: float, *, failed: bool) -> Utterance:
+        ended_s = self._record.now()
+        # A failure ends a reply too, and cancels it; but nobody interrupted it.
+        cut = reply.cut_by is not None and not (failed and reply.cut_by == "cancelled")
+        if reply.cut_by is None:
             self._spoken = [*self._spoken, (started_s, ended_s)][-SPOKEN_KEPT:]
         heard, said = reply.heard, reply.said
         said = said if said != heard else ""
@@ -92,14 +109,18 @@ class Delivery:
         return utterance
 
     async def _store(self, utterance: Utterance) -> None:
-        if self._thread is not None:
-            with anyio.move_on_after(STORE_LIMIT_S, shield=True):
-                await self._thread.append(utterance)
+        thread = self._thread
+        if thread is None:
+            return
+        with anyio.move_on_after(STORE_LIMIT_S, shield=True) as scope:
+            await isolated(lambda: thread.append(utterance), name="the thread")
+        if scope.cancelled_caught:
+            raise TimeoutError(f"the thread did not store the agent's turn within {STORE_LIMIT_S:g} s")
 
 
 def timing_of(reply: Reply, turn: Utterance, received: float) -> TurnTiming:
     """Where the time went between a turn's end, the moment it was received and the reply's first audio."""
-    first_sentence = received if reply.first_sentence_at is None else reply.first_sentence_at
+    first_sentence = received if reply.generation.first_at is None else reply.generation.first_at
     # Measured where the voice says when it is audible, else what it reports.
     reported = reply.results[0].first_audio_s if reply.results else 0.0
     measured = (reply.first_audio_at or first_sentence) - first_sentence

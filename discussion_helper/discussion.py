@@ -6,22 +6,21 @@ from typing import Self
 
 import anyio
 
-from discussion_helper.background import unwrapped
+from discussion_helper.background import isolated
 from discussion_helper.clock import SessionClock, now
-from discussion_helper.closing import close_parts
+from discussion_helper.closing import Part, close_parts
 from discussion_helper.delivery import Delivery
-from discussion_helper.parts import Attachable, Listener, Responder, Thread, Voice, WarmsUp
+from discussion_helper.failures import failures_in
+from discussion_helper.generation import Generation
+from discussion_helper.onset import user_is_speaking
+from discussion_helper.parts import Listener, Responder, Thread, Voice
+from discussion_helper.readying import attach_parts, warm_up
 from discussion_helper.record import Observer, Record
 from discussion_helper.reply import Reply
 from discussion_helper.turns import Announcement, End, Turn, Turns
 from discussion_helper.types import Conversation, Floor, Policy, Utterance
 
-__all__ = ["PROBE_S", "WARMUP_LIMIT_S", "Discussion"]
-
-WARMUP_LIMIT_S = 60.0
-"""Loading three models takes 2-6 s from a warm disk, ten times that from a cold one."""
-PROBE_S = 0.1
-"""How long a listener may take to say that the user is speaking at this moment."""
+__all__ = ["Discussion"]
 
 
 class Discussion:
@@ -44,8 +43,11 @@ class Discussion:
         self.responder = responder
         self.voice = voice
         self.policy = policy or Policy()
+        self._parts: dict[str, Part] = {"listener": listener, "responder": responder, "voice": voice}
         self.reason = ""
         """Why it ended: finished, silence, stopped or failed; "" before the end."""
+        self.failures: list[BaseException] = []
+        """What parts failed with, first one first."""
         self._thread = thread
         self._record = Record(observer)
         self._delivery = Delivery(self._record, listener, self.policy, thread)
@@ -67,41 +69,45 @@ class Discussion:
     # -- running
 
     async def run(self) -> Conversation:
-        """Hold the conversation until the listener ends, silence, or `finish`. Raises what a part failed with."""
+        """Hold the conversation until the listener ends, silence, or `finish`. Raises what a part failed with.
+
+        When several failed, the first failure is raised; `failures` has them all.
+        """
         self.clock.start()
-        for part in (self.listener, self.responder, self.voice):
-            if isinstance(part, Attachable):
-                part.attach(self._record)
         try:
+            attach_parts(self._parts.values(), self._record)
             await self._run_tasks()
+        except anyio.get_cancelled_exc_class():
+            self.reason = "stopped"
+            raise
         except BaseException as error:
             self.reason = "stopped" if self._stopping else "failed"
-            raise unwrapped(error) from None
+            self.failures = failures_in(error)
+            raise self.failures[0] from None
         finally:
+            self._turns.close()
             self._record.set_floor(Floor.IDLE)
         return self.conversation
 
     async def _run_tasks(self) -> None:
         async with anyio.create_task_group() as self._tasks:
-            self._tasks.start_soon(self._warm_up)
-            self._tasks.start_soon(self._turns.pump, self.listener.utterances())
+            self._tasks.start_soon(warm_up, self._parts.values())
+            self._tasks.start_soon(self._listen)
             await self._converse()
             self._tasks.cancel_scope.cancel()
         if self._stopping:
             self.reason = "stopped"
 
-    async def _warm_up(self) -> None:
-        with anyio.move_on_after(WARMUP_LIMIT_S):
-            async with anyio.create_task_group() as tasks:
-                for part in (self.listener, self.responder, self.voice):
-                    if isinstance(part, WarmsUp):
-                        tasks.start_soon(part.warmup)
+    async def _listen(self) -> None:
+        async def pump() -> None:
+            await self._turns.pump(self.listener.utterances())
+
+        await isolated(pump, name="the listener")
 
     async def _converse(self) -> None:
-        self._record.set_floor(Floor.LISTENING)
         while not self._stopping:
-            turn = await self._next_turn()
-            match turn:
+            self._free_floor()
+            match turn := await self._next_turn():
                 case Utterance() if not turn.text.strip():
                     await self._resume()
                 case Utterance() if self._delivery.echoes(turn):
@@ -128,7 +134,7 @@ class Discussion:
                 return await self._turns.next()
             with anyio.move_on_after(limit):
                 return await self._turns.next()
-            if await self._user_is_speaking():
+            if await user_is_speaking(self.listener) or len(self._turns):
                 quiet_since = now()
             elif self._cut_reply is not None:
                 await self._resume()
@@ -143,73 +149,62 @@ class Discussion:
             return None
         return max(0.0, quiet_since + self.policy.silence_timeout_s - now())
 
-    async def _user_is_speaking(self) -> bool:
-        with anyio.move_on_after(PROBE_S):
-            await self.listener.speech_started()
-            return True
-        return False
-
     # -- answering
 
     async def _exchange(self, turn: Utterance) -> None:
-        self._forget_cut_reply()
+        self._keep(None)
         received = now()
         self._record.add(turn)
         self._record.set_floor(Floor.THINKING)
-        if self._thread is not None:
-            await self._thread.append(turn)
+        await self._store(turn)
         reply = self._begin(self.responder.reply(self.conversation.as_messages()))
-        if await self._first_sentence(reply):
+        if await reply.generation.ready():
             await self._deliver(reply, turn=turn, received=received)
-        self._record.set_floor(Floor.LISTENING)
 
     async def _announce(self, announcement: Announcement) -> None:
-        self._forget_cut_reply()
         reply = self._begin(_one(announcement.text))
-        if await self._first_sentence(reply):
+        if await reply.generation.ready():
             await self._deliver(reply)
-        self._record.set_floor(Floor.LISTENING)
 
     async def _resume(self) -> None:
         """Go on with a reply that a false alarm cut, from the start of the sentence it was cut in."""
         reply, self._cut_reply = self._cut_reply, None
-        if reply is None or not reply.has_more:
+        if reply is None or not reply.generation.has_more:
             return
         self._record.tell("decision", {"what": "resumed", "why": "no words followed the sound that cut the reply"})
         await self._deliver(reply)
-        self._record.set_floor(Floor.LISTENING)
+
+    def _free_floor(self) -> None:
+        if not self._stopping:
+            self._record.set_floor(Floor.LISTENING)
+
+    async def _store(self, turn: Utterance) -> None:
+        thread = self._thread
+        if thread is not None:
+            await isolated(lambda: thread.append(turn), name="the thread")
 
     def _begin(self, sentences: AsyncIterator[str]) -> Reply:
         assert self._tasks is not None
-        reply = Reply(sentences, self.voice, max_sentences=self.policy.max_reply_sentences)
-        self._tasks.start_soon(reply.generate)
-        return reply
-
-    async def _first_sentence(self, reply: Reply) -> bool:
-        """False when there is nothing to say."""
-        try:
-            return await reply.first_sentence()
-        except BaseException:
-            reply.abandon()
-            raise
+        generation = Generation(sentences, max_sentences=self.policy.max_reply_sentences)
+        self._tasks.start_soon(generation.run)
+        return Reply(generation, self.voice)
 
     async def _deliver(self, reply: Reply, *, turn: Utterance | None = None, received: float = 0.0) -> None:
+        """Speak it. A reply that a sound cut may go on; every other one is over."""
         try:
             await self._delivery.deliver(reply, turn=turn, received=received)
         finally:
-            self._keep_or_abandon(reply)
+            if reply.cut_by == "onset" and not self._stopping:
+                self._keep(reply)
+            else:
+                reply.generation.abandon()
+        self._free_floor()
 
-    def _keep_or_abandon(self, reply: Reply) -> None:
-        """A reply that a sound cut may go on; every other one is over."""
-        if reply.cut_by == "onset" and not self._stopping:
-            self._cut_reply = reply
-        else:
-            reply.abandon()
-
-    def _forget_cut_reply(self) -> None:
+    def _keep(self, reply: Reply | None) -> None:
+        """The cut reply that may go on is this one, and no other."""
         if self._cut_reply is not None:
-            self._cut_reply.abandon()
-        self._cut_reply = None
+            self._cut_reply.generation.abandon()
+        self._cut_reply = reply
 
     # -- from outside
 
@@ -217,16 +212,18 @@ class Discussion:
         """Cut the reply as a person talking over it would. False, touching nothing, unless the agent is speaking."""
         return await self._delivery.interrupt()
 
-    async def add_turn(self, turn: Turn) -> None:
-        """Add a typed turn or an announcement behind those that wait."""
+    async def add_turn(self, turn: Utterance | Announcement) -> None:
+        """Add a typed turn or an announcement behind those that wait. Raises RuntimeError once the end has come."""
         await self._turns.add(turn)
 
     async def finish(self) -> None:
         """End the conversation: a reply in progress is cut, and what was heard of it is kept."""
         self._stopping = True
-        await self._delivery.cut("stop")
-        if self._tasks is not None:
-            self._tasks.cancel_scope.cancel()
+        try:
+            await self._delivery.cut("stop")
+        finally:
+            if self._tasks is not None:
+                self._tasks.cancel_scope.cancel()
 
     # -- ending
 
@@ -236,7 +233,7 @@ class Discussion:
 
     async def close_parts(self) -> list[str]:
         """Silence the voice and close all three parts; returns a line for each that failed or hung."""
-        return await close_parts({"listener": self.listener, "responder": self.responder, "voice": self.voice})
+        return await close_parts(self._parts)
 
     async def __aenter__(self) -> Self:
         return self

@@ -37,9 +37,9 @@ class Event:
 
 
 class DropOldest(Generic[T]):
-    """Overflow: the oldest item goes, and one gap item with the number missed comes before the next."""
+    """Overflow: the oldest item goes, and one gap item comes before the next: `gap(missed, next)`."""
 
-    def __init__(self, gap: Callable[[int], T]) -> None:
+    def __init__(self, gap: Callable[[int, T], T]) -> None:
         self.gap = gap
 
     def room_for(self, item: T, buffer: deque[T], capacity: int) -> int:  # noqa: ARG002 - any item may push
@@ -122,13 +122,14 @@ class Subscription(Generic[T]):
                 return self._buffer.popleft()
             if self._finished:
                 raise StopAsyncIteration
-            self._changed = anyio.Event()
+            if self._changed.is_set():  # several tasks may wait for it
+                self._changed = anyio.Event()
             await self._changed.wait()
 
     def _take_gap(self) -> T | None:
         missed, self._missed = self._missed, 0
         if missed and isinstance(self._overflow, DropOldest):
-            return self._overflow.gap(missed)
+            return self._overflow.gap(missed, self._buffer[0])
         return None
 
     async def aclose(self) -> None:

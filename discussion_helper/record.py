@@ -19,33 +19,38 @@ class Record:
         self.conversation = Conversation()
         self.clock = SessionClock()
         self._observer = observer
+        self._closed = False
 
     def add(self, utterance: Utterance) -> None:
         """A finished turn."""
+        if self._closed:
+            return
         self.conversation.add(utterance)
         data = {"speaker": utterance.speaker, "text": utterance.text, "interrupted": utterance.interrupted}
         self.tell("utterance", data | ({"said": utterance.said} if utterance.said else {}))
 
     def add_timing(self, timing: TurnTiming) -> None:
         """How long an answered turn took."""
+        if self._closed:
+            return
         self.conversation.timings.append(timing)
         self.tell("timing", timing.as_dict())
 
     def set_floor(self, floor: Floor) -> None:
         """Who has the floor now; told when it is somebody else."""
-        if self.conversation.floor is not floor:
+        if self.conversation.floor is not floor and not self._closed:
             self.conversation.floor = floor
             self.tell("floor", {"floor": floor.value})
 
     def tell(self, kind: str, data: dict[str, Any]) -> None:
         """Tell the observer something, in order."""
-        if self._observer is not None:
+        if self._observer is not None and not self._closed:
             self._observer(kind, data)
 
     def close(self) -> None:
-        """Nobody has the floor, nothing more is told, the clock stands still."""
+        """Nobody has the floor, nothing is added or told any more, the clock stands still."""
         self.set_floor(Floor.IDLE)
-        self._observer = None
+        self._closed = True
         self.clock.stop()
 
     # -- as a Reporter

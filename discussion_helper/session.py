@@ -10,6 +10,7 @@ from discussion_helper.background import Background
 from discussion_helper.discussion import Discussion
 from discussion_helper.errors import SettingError
 from discussion_helper.events import COARSE_KINDS, FINE_KINDS, DropOldest, Event, EventHub, Subscription
+from discussion_helper.failures import told
 from discussion_helper.parts import Listener, Mutable, Responder, Thread, Voice
 from discussion_helper.registry import Sessions
 from discussion_helper.turns import Announcement
@@ -19,8 +20,8 @@ __all__ = ["EVENTS_HELD", "TALK_LIMIT_S", "Event", "Session", "Sessions", "utter
 
 EVENTS_HELD = 1024
 """Events held for one watcher; more than that and the oldest go, with a `gap` in their place."""
-TALK_LIMIT_S = 0.3
-"""How long the loop may take to end once it was asked to; more than reply.CUT_LIMIT_S."""
+TALK_LIMIT_S = 0.5
+"""How long the loop may take to end once it was asked to: more than cutting a reply takes, whatever the voice does."""
 _ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 
@@ -71,11 +72,13 @@ class Session:
             raise RuntimeError("this session was stopped; make a new one")
         self._supervisor.start()
         self.started = True
+        self.discussion.clock.start()
         return self
 
     def events(self, *kinds: str) -> Subscription[Event]:
         """Follow from this call on. No kinds = the coarse ones, "*" = all. Raises SettingError for an unknown kind."""
-        known = {*COARSE_KINDS, *FINE_KINDS, "*"}
+        self._supervisor.check_here()
+        known = {*COARSE_KINDS, *FINE_KINDS, "gap", "*"}
         for kind in kinds:
             if kind not in known:
                 raise SettingError(f"kinds: there is no event kind {kind!r}.", fix=f"Use {', '.join(sorted(known))}.")
@@ -84,6 +87,7 @@ class Session:
 
     async def interrupt(self) -> bool:
         """Cut the reply, as a person talking over it would. False, touching nothing, unless the floor is SPEAKING."""
+        self._supervisor.check_here()
         return await self.discussion.interrupt()
 
     async def say(self, text: str) -> None:
@@ -102,11 +106,12 @@ class Session:
 
     async def stop(self) -> Conversation:
         """End the talk and release everything; idempotent, also concurrently. Takes a second at most."""
+        self._supervisor.check_here()
         self._stopping = True
         self._wake.set()
         if not self._supervisor.started:
             self._supervisor.start()
-        await self._supervisor.wait()
+        await self._supervisor.finished()
         return self.discussion.conversation
 
     async def wait(self) -> Conversation:
@@ -116,7 +121,7 @@ class Session:
         """
         if not self._supervisor.started:
             raise RuntimeError("wait() was called before start()")
-        await self._supervisor.wait()
+        await self._supervisor.finished()
         if self._failure is not None:
             raise self._failure
         return self.discussion.conversation
@@ -144,7 +149,8 @@ class Session:
     # -- the background
 
     async def _add(self, turn: Utterance | Announcement) -> None:
-        if not self._talk.running:
+        self._supervisor.check_here()
+        if not self.started or self._stopping:
             raise RuntimeError("the session is not running")
         await self.discussion.add_turn(turn)
 
@@ -161,30 +167,39 @@ class Session:
                 self._talk.start()
                 await self._wake.wait()
         finally:
-            with anyio.CancelScope(shield=True):
-                await self._wind_down()
+            self._stopping = self._stopping or not self._wake.is_set()  # the event loop itself ends
+            problems: list[str] = []
+            try:
+                with anyio.CancelScope(shield=True):
+                    await self._wind_down(problems)
+            finally:
+                self._end(problems)
 
-    async def _wind_down(self) -> None:
-        problems: list[str] = []
+    async def _wind_down(self, problems: list[str]) -> None:
+        with anyio.move_on_after(TALK_LIMIT_S):
+            if self._stopping and self._talk.running:
+                await self.discussion.finish()
+            if self._talk.started:
+                await self._talk.finished()
         if self._talk.running:
-            await self.discussion.finish()
-            if not await self._talk.stop(within_s=TALK_LIMIT_S):
-                problems.append(f"a part did not let go of its turn within {TALK_LIMIT_S:g} s")
+            self._talk.cancel()
+            problems.append(f"a part did not let go of its turn within {TALK_LIMIT_S:g} s")
         problems += await self.discussion.close_parts()
-        self._end(problems)
 
     def _end(self, problems: list[str]) -> None:
         reason = self.discussion.reason or "stopped"
-        if self._talk.error is not None:
-            problems.insert(0, str(self._talk.error) or type(self._talk.error).__name__)
-            self._failure = self._talk.error if reason == "failed" else None
+        failures = self.discussion.failures or ([self._talk.error] if self._talk.error is not None else [])
+        if failures and reason == "failed":
+            self._failure = failures[0]
         self.discussion.abandon()
         self.ended = True
-        data = {"reason": reason} | ({"error": "; ".join(problems)} if problems else {})
-        self._hub.close(Event("ended", self.discussion.clock.now(), data))
+        error = "; ".join([*([told(*failures)] if failures else []), *problems])
+        self._hub.close(
+            Event("ended", self.discussion.clock.now(), {"reason": reason} | ({"error": error} if error else {}))
+        )
 
     def _observe(self, kind: str, data: dict[str, Any]) -> None:
         self._hub.publish(Event(kind, self.discussion.clock.now(), data))
 
-    def _gap(self, missed: int) -> Event:
-        return Event("gap", self.discussion.clock.now(), {"missed": missed})
+    def _gap(self, missed: int, following: Event) -> Event:
+        return Event("gap", following.at_s, {"missed": missed})

@@ -26,7 +26,7 @@ class Announcement:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The listener has nothing more."""
+    """The listener has nothing more, and nothing else is waiting."""
 
 
 Turn = Utterance | Announcement | End
@@ -39,34 +39,58 @@ class Turns:
     """
 
     def __init__(self) -> None:
-        self._held: deque[Turn] = deque()
+        self._held: deque[Utterance | Announcement] = deque()
         self._changed = anyio.Event()
         self._wanted = anyio.Event()
+        self._heard_all = False
+        self._closed = False
 
-    async def add(self, turn: Turn) -> None:
-        """Add a turn behind the others; waits while the inbox is full."""
-        while len(self._held) >= TURNS_HELD:
+    async def add(self, turn: Utterance | Announcement) -> None:
+        """Add a turn behind the others; waits while the inbox is full. Raises RuntimeError once nobody takes turns."""
+        if not await self._put(turn):
+            raise RuntimeError("the session is not running")
+
+    async def _put(self, turn: Utterance | Announcement) -> bool:
+        while len(self._held) >= TURNS_HELD and not self._closed:
             await self._changed.wait()
+        if self._closed:
+            return False
         self._held.append(turn)
         self._notify()
+        return True
 
     async def next(self) -> Turn:
-        """The next turn."""
+        """The next turn; an End when the listener has ended and everything was taken."""
         self._wanted.set()
-        while not self._held:
+        while not self._held and not self._heard_all:
             await self._changed.wait()
+        if not self._held:
+            return End()
         turn = self._held.popleft()
         self._notify()
         return turn
 
     async def pump(self, heard: AsyncIterator[Utterance]) -> None:
-        """Take turns from a listener, one whenever one is wanted, then put an End."""
+        """Take turns from a listener, one whenever one is wanted, until it ends."""
         async with closing(heard, within_s=CLOSE_HEARD_S) as utterances:
             async for utterance in utterances:
+                if not isinstance(utterance, Utterance) or utterance.speaker != "user":
+                    raise TypeError(f"the listener gave {utterance!r} where a user's Utterance was due")
                 self._wanted = anyio.Event()
-                await self.add(utterance)
+                if not await self._put(utterance):
+                    return
                 await self._wanted.wait()
-        await self.add(End())
+        self._heard_all = True
+        self._notify()
+
+    def close(self) -> None:
+        """Nobody takes turns any more."""
+        self._closed = True
+        self._notify()
+
+    def __len__(self) -> int:
+        """Turns held."""
+        return len(self._held)
 
     def _notify(self) -> None:
         changed, self._changed = self._changed, anyio.Event()

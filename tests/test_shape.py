@@ -17,9 +17,9 @@ LONGEST = 400
 LONG: Mapping[str, str] = {}  # file -> why it is longer than LONGEST lines
 
 LAYERS = (  # from the bottom; a module imports from its own layer and those below
-    ("errors", "clock", "types", "settings"),
+    ("errors", "failures", "clock", "types", "settings"),
     ("models",),
-    ("events", "background", "closing", "iteration", "parts", "turns"),
+    ("events", "background", "closing", "generation", "iteration", "onset", "parts", "readying", "turns"),
     ("record", "reply", "delivery", "discussion", "session", "registry"),
     ("audio",),
     ("vad", "turn", "stt", "tts", "responder"),

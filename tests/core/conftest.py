@@ -10,7 +10,7 @@ from discussion_helper.session import Session
 from discussion_helper.testing import EchoResponder, ScriptedListener, SilentVoice, VirtualTimeLoop
 from discussion_helper.types import Policy, Utterance
 
-LOOPS = {
+LOOPS: dict[str, Callable[[], Any]] = {
     "asyncio": lambda: ("asyncio", {"loop_factory": VirtualTimeLoop}),
     "trio": lambda: ("trio", {"clock": trio.testing.MockClock(autojump_threshold=0)}),
 }

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.anyio
 
 
 def hub_of(capacity: int = 4, history: int = 4) -> EventHub[int]:
-    return EventHub(overflow=DropOldest(lambda missed: -missed), capacity=capacity, history=history)
+    return EventHub(overflow=DropOldest(lambda missed, following: -missed), capacity=capacity, history=history)
 
 
 def test_a_payload_key_never_overwrites_kind_or_time() -> None:

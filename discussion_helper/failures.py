@@ -1,0 +1,26 @@
+"""What concurrent tasks failed with: the first of it, and all of it in a line."""
+
+import asyncio
+
+__all__ = ["failures_in", "told"]
+
+
+def failures_in(error: BaseException) -> list[BaseException]:
+    """The errors inside exception groups, first one first; the cancellations they brought about are left out."""
+    if not isinstance(error, BaseExceptionGroup):
+        return [error]
+    inside = [failure for each in error.exceptions for failure in failures_in(each)]
+    return [failure for failure in inside if not isinstance(failure, asyncio.CancelledError)] or inside
+
+
+def told(*errors: BaseException) -> str:
+    """Each error's text, or its type's name where it has none; one line, nothing twice."""
+    return "; ".join(dict.fromkeys(_text(failure) for error in errors for failure in failures_in(error)))
+
+
+def _text(error: BaseException) -> str:
+    try:
+        text = " ".join(str(error).split())
+    except Exception:  # an error that cannot even say what it is must not hide that there was one
+        text = ""
+    return text or type(error).__name__

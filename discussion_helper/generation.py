@@ -1,0 +1,104 @@
+"""The text of one reply: pulled from the responder ahead of the voice."""
+
+from collections import deque
+from collections.abc import AsyncIterator
+
+import anyio
+
+from discussion_helper.background import isolated
+from discussion_helper.clock import now
+from discussion_helper.iteration import closing
+
+__all__ = ["CLOSE_REPLY_S", "SENTENCES_AHEAD", "Generation"]
+
+CLOSE_REPLY_S = 0.25
+"""How long the responder's iterator may take to close."""
+SENTENCES_AHEAD = 64
+"""Bound of the text generated and not yet spoken; the responder then waits."""
+
+
+class Generation:
+    """`run` is a task of the discussion's loop; who speaks takes sentence after sentence, and may put one back."""
+
+    def __init__(self, sentences: AsyncIterator[str], *, max_sentences: int = 0) -> None:
+        self._sentences = sentences
+        self._max = max_sentences
+        self._ahead: deque[str] = deque()
+        self._changed = anyio.Event()
+        self._complete = False
+        self._scope = anyio.CancelScope()
+        self._failure: Exception | None = None
+        self.first_at: float | None = None
+        """When the first sentence came, on the event loop's clock."""
+
+    async def run(self) -> None:
+        """Pull sentences from the responder until it ends, the cap is reached, or `abandon` is called."""
+        try:
+            with self._scope:
+                await isolated(self._pull, name="the responder's reply")
+        except Exception as failure:  # for whoever waits for the next sentence
+            self._failure = failure
+        finally:
+            self._complete = True
+            self._notify()
+
+    async def _pull(self) -> None:
+        count = 0
+        async with closing(self._sentences, within_s=CLOSE_REPLY_S) as sentences:
+            async for sentence in sentences:
+                if not isinstance(sentence, str):
+                    raise TypeError(f"the responder gave {sentence!r} where a sentence was due")
+                if not sentence.strip():
+                    continue
+                await self._put(sentence)
+                count += 1
+                if count == self._max:
+                    return
+
+    async def _put(self, sentence: str) -> None:
+        if self.first_at is None:
+            self.first_at = now()
+        self._ahead.append(sentence)
+        self._notify()
+        while len(self._ahead) >= SENTENCES_AHEAD:
+            await self._changed.wait()
+
+    def abandon(self) -> None:
+        """Stop generating; the request is cancelled."""
+        self._scope.cancel()
+
+    async def ready(self) -> bool:
+        """Wait for something to say; False when there is nothing more. Raises what the responder failed with, then."""
+        while self.has_more and not self._ahead:
+            await self._changed.wait()
+        if not self._ahead and self._failure is not None:
+            raise self._failure
+        return bool(self._ahead)
+
+    async def change(self) -> None:
+        """Wait until a sentence was added or taken, or the end came."""
+        await self._changed.wait()
+
+    def take(self) -> str:
+        """The next sentence, which must be `ready`."""
+        sentence = self._ahead.popleft()
+        self._notify()
+        return sentence
+
+    def put_back(self, sentence: str) -> None:
+        """It is to be said again."""
+        self._ahead.appendleft(sentence)
+
+    @property
+    def ahead(self) -> list[str]:
+        """The sentences that wait."""
+        return list(self._ahead)
+
+    @property
+    def has_more(self) -> bool:
+        """Something is left to say, or may still come."""
+        return bool(self._ahead) or not self._complete
+
+    def _notify(self) -> None:
+        changed, self._changed = self._changed, anyio.Event()
+        changed.set()
