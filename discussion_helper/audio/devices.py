@@ -1,12 +1,14 @@
 """The audio devices of this machine, by name."""
 
 import ctypes
+import importlib
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from discussion_helper.audio.timed import within
 from discussion_helper.errors import DeviceError
 
 __all__ = ["Device", "Kind", "find_device", "index_of", "list_devices", "muted_fix", "portaudio", "refresh"]
@@ -23,11 +25,17 @@ _NONE_FIX = {
     "win32": "Connect one and enable it in Settings > System > Sound.",
     "": "Connect one; where PulseAudio or PipeWire has it, on Debian: apt-get install libasound2-plugins.",
 }
+_SYSTEM_FIX = {
+    "darwin": "Restart it: sudo killall coreaudiod.",
+    "win32": "Restart the service Windows Audio.",
+    "": "Restart it, for example: systemctl --user restart pipewire pulseaudio.",
+}
 _MUTED_FIX = {
     "darwin": "Allow it in System Settings > Privacy & Security > Microphone, for your terminal, and unmute it.",
     "win32": "Allow it in Settings > Privacy & security > Microphone, for desktop apps, and unmute it.",
     "": "Unmute it (pavucontrol, or: pactl set-source-mute @DEFAULT_SOURCE@ 0) and look for a switch on it.",
 }
+_START_S = 10.0
 _PREFERRED_API = "Windows WASAPI"
 """Its default devices win. Without it PortAudio on Windows takes MME, whose own low latency is about 90 ms."""
 
@@ -62,33 +70,40 @@ class Device:
 
 
 def portaudio() -> Any:
-    """The module `sounddevice`; the first call loads and initialises PortAudio. Raises DeviceError.
+    """The module `sounddevice`; the first call loads and initialises PortAudio, in 10 s at most. Raises DeviceError.
 
     Meanwhile ALSA and JACK complain on stderr about every device they do not find. `sounddevice` keeps that away
     itself, by pointing stderr elsewhere as long as the initialisation lasts.
     """
     first = "sounddevice" not in sys.modules
     try:
-        import sounddevice
+        answered = within(_START_S, lambda: importlib.import_module("sounddevice"))
     except OSError as error:
         raise DeviceError("The library PortAudio is missing.", fix=_here(_LIBRARY_FIX)) from error
     except Exception as error:  # PortAudio's own error: its class cannot be imported without it
         raise DeviceError(f"PortAudio cannot be used: {error}.", fix=_here(_LIBRARY_FIX)) from error
+    if not answered:
+        raise DeviceError("The sound system does not answer.", fix=_here(_SYSTEM_FIX))
     if first and sys.platform == "linux":
         _silence_alsa()
-    return sounddevice
+    return sys.modules["sounddevice"]
 
 
 def refresh() -> None:
     """Let PortAudio look for devices anew. Every open stream dies: close them first. Raises DeviceError."""
     loaded = "sounddevice" in sys.modules
     library = portaudio()
-    if loaded:  # else it has just looked
-        try:
-            library._terminate()
-            library._initialize()
-        except library.PortAudioError as error:
-            raise DeviceError(f"PortAudio cannot start again: {error}.") from error
+
+    def look() -> None:
+        library._terminate()
+        library._initialize()
+
+    try:
+        answered = not loaded or within(_START_S, look)  # what was not loaded has just looked
+    except library.PortAudioError as error:
+        raise DeviceError(f"PortAudio cannot start again: {error}.", fix=_here(_SYSTEM_FIX)) from error
+    if not answered:
+        raise DeviceError("The sound system does not answer.", fix=_here(_SYSTEM_FIX))
 
 
 def list_devices() -> list[Device]:

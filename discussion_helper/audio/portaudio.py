@@ -2,9 +2,9 @@
 
 import atexit
 import logging
+import sys
 import time
 from collections.abc import Callable
-from threading import Thread
 from types import TracebackType
 from typing import Any, Literal, Self
 
@@ -15,6 +15,7 @@ from discussion_helper.audio.frames import Frame, Samples
 from discussion_helper.audio.inbox import Captured, DeviceLost, Inbox, Played
 from discussion_helper.audio.playback import Playback, Position
 from discussion_helper.audio.stream_clock import StreamClock
+from discussion_helper.audio.timed import within
 from discussion_helper.errors import DeviceError
 
 __all__ = ["PortAudioCapture", "PortAudioPlayback"]
@@ -64,7 +65,7 @@ class _Stream:
 
     def __enter__(self) -> Self:
         try:
-            self.hung = not _within(_OPEN_S, self._start)
+            self.hung = not within(_OPEN_S, self._start)
         except BaseException:
             self.close()
             raise
@@ -83,7 +84,7 @@ class _Stream:
         if self._closed:
             return
         self._closed = True
-        self.hung = not _within(_CLOSE_S, self._release)
+        self.hung = not within(_CLOSE_S, self._release)
         if self.hung:
             _exit_without_portaudio()
             _log.warning("%s does not let itself be closed; it was left alone", self.name)
@@ -289,27 +290,9 @@ class _Converter:
         return position
 
 
-def _within(seconds: float, call: Callable[[], object]) -> bool:
-    """Run `call` on a thread of its own; False if it has not come back after `seconds`. Raises what it raises."""
-    raised: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            call()
-        except BaseException as error:
-            raised.append(error)
-
-    thread = Thread(target=run, name="portaudio", daemon=True)
-    thread.start()
-    thread.join(seconds)
-    if raised:
-        raise raised[0]
-    return not thread.is_alive()
-
-
 def _exit_without_portaudio() -> None:
     """A stream hangs: PortAudio's own clean-up when the interpreter exits would hang as well."""
-    if handler := getattr(portaudio(), "_exit_handler", None):
+    if handler := getattr(sys.modules.get("sounddevice"), "_exit_handler", None):
         atexit.unregister(handler)
 
 

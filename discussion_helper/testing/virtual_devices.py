@@ -145,9 +145,9 @@ class VirtualDevices:
         with tempfile.TemporaryFile(dir=self._directory) as raw:
             raw.write(samples.astype(np.float32).tobytes())
             raw.seek(0)
-            # It plays from a buffer of 200 ms, so that a busy machine makes no holes.
+            # It plays from a buffer of 2 s, so that a busy machine makes no holes.
             process = self._daemon.client(
-                *("pacat", "-v", *_RAW, "--channels=1", f"--device={sink}", "--latency-msec=200"),
+                *("pacat", "-v", *_RAW, "--channels=1", f"--device={sink}", "--latency-msec=2000"),
                 stdin=raw,
                 stderr=subprocess.PIPE,
             )
@@ -156,7 +156,7 @@ class VirtualDevices:
     def _fill_room(self, dbfs: float) -> None:
         noise = np.random.default_rng(0).normal(0.0, 10.0 ** (dbfs / 20.0), 10 * RATE).astype(np.float32)
         feeder = self._daemon.client(
-            *("pacat", *_RAW, "--channels=1", "--device=mouth", "--latency-msec=500"), stdin=subprocess.PIPE
+            *("pacat", *_RAW, "--channels=1", "--device=mouth", "--latency-msec=2000"), stdin=subprocess.PIPE
         )
         Thread(target=_feed, args=(feeder, noise.tobytes()), name="room-noise", daemon=True).start()
 

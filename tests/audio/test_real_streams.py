@@ -36,6 +36,14 @@ before = time.monotonic()
 device.close()
 print(json.dumps({"took": time.monotonic() - before, "hung": device.hung}), flush=True)
 """
+LISTING = """
+from discussion_helper.audio.devices import list_devices
+from discussion_helper.errors import DeviceError
+try:
+    list_devices()
+except DeviceError as error:
+    print(error.what)
+"""
 
 
 def drained(inbox: Inbox) -> list[Item]:
@@ -146,6 +154,12 @@ def test_a_program_whose_device_hangs_closes_it_and_exits_in_time() -> None:
 
     assert told["hung"]
     assert 0.9 < told["took"] < 3.0
+
+
+def test_a_sound_system_that_hangs_is_told_in_time() -> None:
+    with VirtualDevices() as devices, devices.frozen(), _program(LISTING, devices) as program:
+        assert program.stdout.read() == "The sound system does not answer.\n"
+        assert program.wait(10.0) == 0
 
 
 def _program(text: str, devices: VirtualDevices) -> Any:
