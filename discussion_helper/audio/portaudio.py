@@ -216,7 +216,7 @@ class PortAudioPlayback(_Stream):
     """A loudspeaker that renders a `Playback`, and puts a `Played` for each block that had something of a reply in it.
 
     Give the `Playback`, or what makes one from the device's rate. One whose rate the device refuses is converted on
-    the way; its positions are then up to 30 ms ahead. All channels play the same. `playback` and `rate` are known once
+    the way; its positions are then up to 50 ms ahead. All channels play the same. `playback` and `rate` are known once
     it is entered. `underflows` counts blocks that came too late. A stream that ends by itself puts one `DeviceLost`.
 
     Entering waits for the device, 5 s at most, so do it on a worker thread. It raises DeviceError.

@@ -21,14 +21,26 @@ _OPTIONS = (
     "-n --daemonize=no --exit-idle-time=-1 --use-pid-file=no --log-level=info --log-target=stderr"
     " --resample-method=speex-float-5"  # where anything is resampled at all: the default costs 0.8 dB of white noise
 )
-# The shell reads from a pipe that only we hold. It breaks when we close it or die in any way, and the daemon goes too.
-_WATCHED = 'pulseaudio "$@" </dev/null & p=$!; echo $p; exec 2>&-; read -r _; kill $p; (sleep 1; kill -9 $p) & wait $p'
+# The shell reads from a pipe that only we hold. It breaks when we close it or die in any way: then the daemon goes, and
+# its files, which nobody else would remove after a kill.
+_WATCHED = """
+files=$1; shift
+pulseaudio "$@" </dev/null & daemon=$!
+echo $daemon
+exec 2>&-
+read -r _
+kill $daemon
+(sleep 1; kill -9 $daemon) &
+wait $daemon
+rm -rf -- "$files"
+"""
 
 
 class PulseDaemon:
     """Runs until `stop()`, or until this process ends in any way. Works as root and without D-Bus.
 
-    `script` is its start-up script; `{socket}` in it becomes the path to listen at. All its files are in `directory`.
+    `script` is its start-up script; `{socket}` in it becomes the path to listen at. All its files are in `directory`,
+    which goes with it.
     Raises DeviceError if it is not installed or does not start within 10 s; it takes about 0.2 s.
     """
 
@@ -45,7 +57,7 @@ class PulseDaemon:
         file = directory / "start.pa"
         file.write_text(script.format(socket=directory / "native"))
         self._shell = subprocess.Popen(
-            ["sh", "-c", _WATCHED, "sh", *_OPTIONS.split(), "-F", str(file)],
+            ["sh", "-c", _WATCHED, "sh", str(directory), *_OPTIONS.split(), "-F", str(file)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -229,13 +229,15 @@ with VirtualDevices() as room:
 """
 
 
-def test_the_daemon_ends_when_its_program_is_killed() -> None:
+def test_the_daemon_and_its_files_go_when_their_program_is_killed() -> None:
     with subprocess.Popen(
         [sys.executable, "-c", KILLED], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as program:
         assert program.stdout is not None
-        daemons = daemons_of(program.stdout.readline().strip())
+        server = program.stdout.readline().strip()
+        daemons = daemons_of(server)
         assert daemons
         program.kill()
 
     assert all(gone(process, 5.0) for process in daemons)
+    assert not Path(server.removeprefix("unix:")).parent.exists()
