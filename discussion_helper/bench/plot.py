@@ -183,7 +183,8 @@ def _draw_failures(axes: "Axes", results: Results) -> None:
     for place, (share, (_, found)) in enumerate(zip(shares, known, strict=True)):
         axes.text(share + 1.0, place, f"{sum(found)} of {len(found)}", va="center", fontsize=8)
     axes.set_yticks(range(len(known)), [label for label, _ in known], fontsize=8)
-    axes.set_xlim(0.0, max(25.0, 1.25 * max(shares)))
+    axes.set_xlim(0.0, max(25.0, 1.2 * max(shares)))
+    axes.set_xticks([tick for tick in range(0, 101, 5 if max(shares) < 25.0 else 20) if tick <= axes.get_xlim()[1]])
     axes.set_xlabel("% of those tried")
     axes.set_title("What went wrong", fontsize=10)
     axes.spines[["top", "right"]].set_visible(False)
