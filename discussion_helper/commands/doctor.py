@@ -1,0 +1,44 @@
+"""`discussion-helper doctor`: can each part run here, with the fix."""
+
+import argparse
+import json
+from dataclasses import asdict
+
+from discussion_helper.settings import Settings
+
+__all__ = ["add_parser", "run"]
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Register the command."""
+    usual = Settings()
+    parser = subparsers.add_parser("doctor", help="say of each part whether it can run here, and the fix if not")
+    parser.add_argument("--stt", default=usual.stt, metavar="NAME", help="recogniser's model (default: %(default)s)")
+    parser.add_argument("--voice", default=usual.voice, metavar="NAME", help="voice's model (default: %(default)s)")
+    parser.add_argument("--llm", default=usual.llm, metavar="SPEC", help="what answers (default: %(default)s)")
+    parser.add_argument("--device", metavar="NAME", help="part of the name of microphone and loudspeaker")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Examine and tell; 1 if something cannot run."""
+    from discussion_helper.doctor import examine
+
+    findings = examine(
+        Settings(
+            stt=arguments.stt,
+            voice=arguments.voice,
+            llm=arguments.llm,
+            microphone=arguments.device,
+            loudspeaker=arguments.device,
+        )
+    )
+    if arguments.json:
+        print(json.dumps([asdict(finding) for finding in findings], indent=2, ensure_ascii=False))
+    else:
+        for finding in findings:
+            print(f"{'ok  ' if finding.ok else 'NO  '} {finding.part:<15} {finding.found}")
+            if finding.fix:
+                print(f"     {'':<15} {finding.fix}")
+    return int(any(not finding.ok for finding in findings))

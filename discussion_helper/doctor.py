@@ -1,0 +1,119 @@
+"""Whether each part can run on this machine, and the fix if not."""
+
+import importlib
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from discussion_helper.errors import DiscussionError
+from discussion_helper.models import Store, load_manifest
+from discussion_helper.settings import Settings
+
+__all__ = ["Finding", "examine"]
+
+REINSTALL = "Install the package again from the checkout or the wheel file: pip install --force-reinstall FILE."
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One part: can it run here, what was found, and the fix if it cannot."""
+
+    part: str
+    ok: bool
+    found: str
+    fix: str = ""
+
+
+def examine(settings: Settings) -> list[Finding]:
+    """Look at every part that a talk with these settings needs. Blocks for a second or two; opens no device."""
+    return [
+        _check("python", _python),
+        _check("microphone", lambda: _device(settings.microphone, "input")),
+        _check("loudspeaker", lambda: _device(settings.loudspeaker, "output")),
+        _check("echo canceller", lambda: _module("pywebrtc_audio")),
+        _check("voice activity", lambda: _module("webrtcvad")),
+        _check("voice judge", _silero),
+        _check("recogniser", lambda: f"{_module('faster_whisper')}, {_model(settings.stt)}"),
+        _check("language model", lambda: _llm(settings)),
+        _check("voice", lambda: f"{_module('piper')}, {_model(settings.voice)}"),
+        _check("disk", _disk),
+    ]
+
+
+def _check(part: str, look: Callable[[], str]) -> Finding:
+    try:
+        return Finding(part, True, look())
+    except DiscussionError as problem:
+        return Finding(part, False, problem.what, problem.fix)
+    except (ImportError, OSError) as problem:
+        return Finding(part, False, f"{type(problem).__name__}: {problem}", REINSTALL)
+
+
+def _python() -> str:
+    return f"{sys.version.split()[0]} on {sys.platform}, {os.cpu_count()} cores"
+
+
+def _device(name: str | None, kind: str) -> str:
+    from discussion_helper.audio.devices import find_device
+
+    device = find_device(name, "input" if kind == "input" else "output")
+    return f"{device.label}, {device.rate} Hz"
+
+
+def _module(name: str) -> str:
+    importlib.import_module(name)
+    return name
+
+
+def _silero() -> str:
+    from discussion_helper.vad.silero import SileroDetector
+
+    SileroDetector()
+    return "Silero"
+
+
+def _model(name: str) -> str:
+    Store().path_of(load_manifest().model(name))
+    return f"model {name}"
+
+
+def _llm(settings: Settings) -> str:
+    from discussion_helper.app import LLM_MODEL
+    from discussion_helper.responder.base import EmbeddedChoice, parse_llm
+
+    choice = parse_llm(settings.llm)
+    if not isinstance(choice, EmbeddedChoice):
+        return _endpoint(choice.base_url, choice.model)
+    if choice.model_path is not None:
+        from discussion_helper.responder.llama import check_model_file
+
+        check_model_file(choice.model_path)
+        return f"{_module('xllamacpp')}, {choice.model_path.name}"
+    return f"{_module('xllamacpp')}, {_model(LLM_MODEL)}"
+
+
+def _endpoint(base_url: str, model: str) -> str:
+    import anyio
+
+    from discussion_helper.responder.base import api_key_for
+    from discussion_helper.responder.endpoint import EndpointResponder
+
+    async def ask() -> None:
+        responder = EndpointResponder(base_url=base_url, api_key=api_key_for(base_url, os.environ), model=model)
+        try:
+            await responder.warmup()
+        finally:
+            await responder.aclose()
+
+    anyio.run(ask)
+    return f"{model} answers at {base_url}"
+
+
+def _disk() -> str:
+    import shutil
+
+    folder = Store().path
+    existing = next(parent for parent in [folder, *folder.parents] if parent.exists())
+    return f"{shutil.disk_usage(existing).free / 1e9:.1f} GB free for models in {folder}"
+

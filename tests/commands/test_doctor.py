@@ -1,0 +1,59 @@
+"""The doctor."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from discussion_helper.cli import main
+
+
+def findings(capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, dict[str, dict[str, object]]]:
+    code = main(["doctor", "--json", *options])
+    return code, {finding["part"]: finding for finding in json.loads(capsys.readouterr().out)}
+
+
+def test_a_missing_model_is_told_with_the_command_that_brings_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DISCUSSION_HELPER_MODELS", str(tmp_path))
+    code, found = findings(capsys)
+
+    assert 1 == code
+    assert found["recogniser"]["ok"] is False
+    assert "models pull tiny.en" in str(found["recogniser"]["fix"])
+
+
+def test_parts_that_need_no_model_can_run(capsys: pytest.CaptureFixture[str]) -> None:
+    _, found = findings(capsys)
+
+    for part in ("python", "echo canceller", "voice activity", "voice judge", "disk"):
+        assert found[part]["ok"], found[part]
+
+
+def test_an_unknown_model_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    _, found = findings(capsys, "--stt", "nonsense")
+
+    assert found["recogniser"]["ok"] is False
+    assert "nonsense" in str(found["recogniser"]["found"])
+
+
+def test_an_endpoint_that_nobody_answers_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    _, found = findings(capsys, "--llm", "model@http://127.0.0.1:9/v1")
+
+    assert found["language model"]["ok"] is False
+    assert found["language model"]["fix"]
+
+
+def test_a_device_that_does_not_exist_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    _, found = findings(capsys, "--device", "no such device")
+
+    assert found["microphone"]["ok"] is False
+    assert found["microphone"]["fix"]
+
+
+def test_the_text_has_a_line_for_each_part(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["doctor"])
+    lines = capsys.readouterr().out.splitlines()
+
+    assert 10 == sum(line.startswith(("ok", "NO")) for line in lines)

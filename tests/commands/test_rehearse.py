@@ -1,0 +1,60 @@
+"""The rehearsal, and the command line around it."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from discussion_helper.cli import main
+
+HEAVY = ("sounddevice", "faster_whisper", "ctranslate2", "onnxruntime", "piper", "xllamacpp", "openai", "numpy", "httpx")
+
+
+def test_a_rehearsal_tells_every_event_in_order(capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(["rehearse", "Hello.", "--sentences", "1", "--json"])
+    kinds = [json.loads(line)["kind"] for line in capsys.readouterr().out.splitlines()]
+
+    exchange = ["utterance", "floor", "floor", "utterance", "timing", "floor"]
+    assert (0, ["floor", *exchange, "floor", "ended"]) == (code, kinds)
+
+
+def test_a_rehearsal_can_be_talked_over(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["rehearse", "Hello.", "--interrupt-after", "0.1", "--json"])
+    agent = [json.loads(line) for line in capsys.readouterr().out.splitlines() if '"agent"' in line]
+
+    assert [True] == [utterance["interrupted"] for utterance in agent]
+
+
+def test_a_rehearsal_needs_nothing_that_is_heavy() -> None:
+    code = (
+        "import sys; from discussion_helper.commands import rehearse; import argparse;"
+        "p = argparse.ArgumentParser(); rehearse.add_parser(p.add_subparsers());"
+        "a = p.parse_args(['rehearse', 'Hi.', '--sentences', '1']); assert a.run(a) == 0;"
+        f"loaded = [m for m in {HEAVY} if m in sys.modules]; assert not loaded, loaded"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=False)
+
+    assert (0, "") == (done.returncode, done.stderr.replace("interruption rate 0.00\n", ""))
+
+
+@pytest.mark.parametrize("option", [["--sentences", "-1"], ["--interrupt-after", "99"], ["--sentences", "x"]])
+def test_bad_options_are_refused(option: list[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["rehearse", *option])
+
+    assert 2 == stopped.value.code
+
+
+def test_a_command_is_needed() -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main([])
+
+    assert 2 == stopped.value.code
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--version"])
+
+    assert capsys.readouterr().out.startswith("discussion-helper 0.")
