@@ -15,8 +15,9 @@ __all__ = ["EXIT_LIMIT_S", "INTERRUPTED", "Ending", "ExitSoon", "LastResort"]
 
 INTERRUPTED = 128 + signal.SIGINT
 """What shells report for a program that Ctrl-C ended."""
-EXIT_LIMIT_S = 1.7
-"""From the wish to end to the end of the process. A session takes a second at most to stop."""
+EXIT_LIMIT_S = 1.4
+"""From the wish to end to the end of the process. A session takes a second at most to stop; models that are loading can
+hold up the signal for another half, and the whole is to take two."""
 
 
 class LastResort(Protocol):

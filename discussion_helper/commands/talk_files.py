@@ -9,10 +9,12 @@ import anyio
 from discussion_helper.audio.handover import LoopHandover
 from discussion_helper.events import Event, Subscription
 
-__all__ = ["ANOTHER_TURN_S", "FOLLOWED", "UNDERSTOOD_WITHIN_S", "RecordedTurns", "Sayer"]
+__all__ = ["ANOTHER_TURN_S", "FOLLOWED", "HELD_TURN_S", "UNDERSTOOD_WITHIN_S", "RecordedTurns", "Sayer"]
 
 UNDERSTOOD_WITHIN_S = 8.0
 """After the end of a recording: a turn takes 1 s to end and 1 s to be recognised, on a slow machine some times that."""
+HELD_TURN_S = 0.3
+"""How long one more turn is waited for otherwise: one that was heard during the answer comes at once after it."""
 FOLLOWED = ("floor", "utterance", "device", "ended")
 ANOTHER_TURN_S = 2.0
 """How long one more turn is waited for after a recording that was answered before its end: it held a pause."""
@@ -66,14 +68,20 @@ class RecordedTurns:
         self._turns = 0
         if not await self._said(number):
             return self._turns > 0
-        early = self._turns
-        within_s = ANOTHER_TURN_S if early else UNDERSTOOD_WITHIN_S
-        with anyio.move_on_after(within_s) as limit:
-            await self._until(lambda: self._turns > early)
-        if limit.cancelled_caught and not self._turns:
+        in_pieces = self._turns > 0
+        if not in_pieces and not await self._another_turn(UNDERSTOOD_WITHIN_S):
             return False
+        while await self._another_turn(ANOTHER_TURN_S if in_pieces else HELD_TURN_S):
+            pass
+        return True
+
+    async def _another_turn(self, within_s: float) -> bool:
+        """Wait for the end of the answer, and then `within_s` seconds for one more turn; whether it came."""
         await self._until(lambda: not self._answering)
-        return self._turns > 0
+        before = self._turns
+        with anyio.move_on_after(within_s):
+            await self._until(lambda: self._turns > before)
+        return self._turns > before
 
     async def _said(self, number: int) -> bool:
         """Say it, and follow the events meanwhile; False when the session or the device ended before its end."""

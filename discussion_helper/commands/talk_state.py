@@ -133,7 +133,7 @@ class TalkState:
     def _take_end(self, event: Event) -> None:
         self.partial = self.saying = self.note = ""
         reason, error = event.data["reason"], event.data.get("error")
-        self.remark(ENDS.get(reason, f"The talk ended: {reason}.") + (f" {error}" if error else ""))
+        self.remark(ENDS.get(reason, f"The talk ended: {reason}.") + (f" ({error})" if error else ""))
 
 
 def unheard_of(event: Event) -> str:

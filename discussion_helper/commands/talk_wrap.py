@@ -69,7 +69,8 @@ def wrap(fragments: Iterable[Fragment], width: int, *, indent: int = 0) -> list[
     Breaks between words, and inside those that are longer than a line, as whole sentences of some languages are.
     """
     width = max(1, width)
-    filling = _Filling(width, indent if indent <= width // 2 else 0)
+    room = width - indent
+    filling = _Filling(width, indent if room >= max(indent, 2) else 0)  # no character is wider than 2
     for style, text in fragments:
         for word in re.findall(r" +|[^ ]+", text):
             filling.add(style, word)

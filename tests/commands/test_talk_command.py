@@ -320,7 +320,7 @@ def recorded(*heard: str) -> Opener:
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits long for what is not heard."""
-    for limit in ("ANOTHER_TURN_S", "UNDERSTOOD_WITHIN_S"):
+    for limit in ("ANOTHER_TURN_S", "HELD_TURN_S", "UNDERSTOOD_WITHIN_S"):
         monkeypatch.setattr(talk_files, limit, 0.05)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from discussion_helper.commands.talk_files import FOLLOWED, RecordedTurns
+from discussion_helper.commands.talk_files import ANOTHER_TURN_S, FOLLOWED, HELD_TURN_S, RecordedTurns
 from discussion_helper.parts import Reporter
 from discussion_helper.session import Session
 from discussion_helper.testing import EchoResponder, SilentVoice, VirtualTimeLoop
@@ -96,8 +96,16 @@ async def hold(room: Room, count: int, *, delay_s: float = 0.5, answer_s: float 
 async def test_each_clip_waits_for_the_end_of_the_answer_before() -> None:
     room = Room([(4.0, "One.")], [(4.0, "Two.")])
 
-    assert (2, [], 11.0) == await hold(room, 2)
-    assert [(0, 0.0), (1, 5.5)] == room.said
+    assert (2, [], 11.6) == await hold(room, 2)
+    assert [(0, 0.0), (1, 5.5 + HELD_TURN_S)] == room.said
+
+
+async def test_a_turn_that_was_heard_during_the_answer_is_answered_before_the_next_clip() -> None:
+    room = Room([(3.5, "One."), (4.0, "Two.")], [(4.0, "Three.")])
+
+    await hold(room, 2)
+
+    assert [(0, 0.0), (1, 6.5 + HELD_TURN_S)] == room.said
 
 
 async def test_nothing_is_said_before_the_microphone_is_open() -> None:
@@ -122,7 +130,7 @@ async def test_a_clip_whose_beginning_is_answered_while_it_goes_on_is_heard_to_i
 
     await hold(room, 2, delay_s=0.1, answer_s=0.2)
 
-    assert [(0, 0.0), (1, 4.8)] == room.said
+    assert [(0, 0.0), (1, 4.8 + ANOTHER_TURN_S)] == room.said
 
 
 async def test_a_clip_with_a_pause_at_its_end_is_not_waited_for_long() -> None:
@@ -130,7 +138,7 @@ async def test_a_clip_with_a_pause_at_its_end_is_not_waited_for_long() -> None:
 
     await hold(room, 2, delay_s=0.1, answer_s=0.2)
 
-    assert [(0, 0.0), (1, 5.0)] == room.said
+    assert [(0, 0.0), (1, CLIP_S + ANOTHER_TURN_S)] == room.said
 
 
 async def test_the_end_of_the_session_ends_it_in_the_middle_of_a_clip() -> None:

@@ -117,7 +117,7 @@ def test_what_changes_nothing_draws_nothing() -> None:
 def test_the_end_tells_its_reason_and_its_error() -> None:
     state = state_after(event("partial", text="x"), event("ended", reason="failed", error="The model broke."))
 
-    assert [Remark("The talk failed. The model broke.")] == state.entries
+    assert [Remark("The talk failed. (The model broke.)")] == state.entries
     assert state.partial == ""
 
 
