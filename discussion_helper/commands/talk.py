@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["add_parser", "hold_talk", "plan_of", "run", "settings_of", "suggestion"]
 
-DEFAULTS = Settings()
-KEYS = """
+_DEFAULTS = Settings()
+_KEYS = """
 Keys: Esc or Ctrl-X interrupts the answer, Ctrl-T closes the microphone and opens it again, Page Up and Page Down
 scroll, Enter says what was typed, Ctrl-Q quits, Ctrl-C quits with exit code 130. Without a terminal on stdin and stdout
 there is one line on stderr for each event, and the lines of stdin are typed turns.
@@ -29,15 +29,15 @@ there is one line on stderr for each event, and the lines of stdin are typed tur
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Register the command."""
     text = "talk with this machine"
-    parser = subparsers.add_parser("talk", help=text, description=f"{text.capitalize()}.", epilog=KEYS)
+    parser = subparsers.add_parser("talk", help=text, description=f"{text.capitalize()}.", epilog=_KEYS)
     parts = parser.add_argument_group("what listens, answers and speaks")
-    parts.add_argument("--language", metavar="CODE", default=DEFAULTS.language, help="language (default: %(default)s)")
-    parts.add_argument("--voice", metavar="NAME", default=DEFAULTS.voice, help="voice model (default: %(default)s)")
-    parts.add_argument("--stt", metavar="NAME", default=DEFAULTS.stt, help="recogniser model (default: %(default)s)")
+    parts.add_argument("--language", metavar="CODE", default=_DEFAULTS.language, help="language (default: %(default)s)")
+    parts.add_argument("--voice", metavar="NAME", default=_DEFAULTS.voice, help="voice model (default: %(default)s)")
+    parts.add_argument("--stt", metavar="NAME", default=_DEFAULTS.stt, help="recogniser model (default: %(default)s)")
     parts.add_argument(
-        "--llm", metavar="SPEC", default=DEFAULTS.llm, help="embedded, FILE.gguf, or MODEL@URL (default: %(default)s)"
+        "--llm", metavar="SPEC", default=_DEFAULTS.llm, help="embedded, FILE.gguf, or MODEL@URL (default: %(default)s)"
     )
-    parts.add_argument("--system", metavar="TEXT", default=DEFAULTS.system, help="what the model is told beforehand")
+    parts.add_argument("--system", metavar="TEXT", default=_DEFAULTS.system, help="what the model is told beforehand")
     _add_devices(parser)
     _add_policy(parser)
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout when the talk is over")
@@ -144,7 +144,7 @@ async def suggestion(settings: Settings) -> str:
     """A line about a language model server that runs on this machine, for those who use the default model."""
     import anyio
 
-    if settings.llm != DEFAULTS.llm:
+    if settings.llm != _DEFAULTS.llm:
         return ""
     # An HTTP client takes a while to import; meanwhile the talk goes on.
     await anyio.to_thread.run_sync(__import__, "discussion_helper.responder.discovery")

@@ -11,7 +11,7 @@ from discussion_helper.errors import AudioFileError, DeviceError
 
 __all__ = ["demo_clips", "free_path", "missing_microphone"]
 
-FOLDER_VARIABLE = "DISCUSSION_HELPER_CLIPS"
+_FOLDER_VARIABLE = "DISCUSSION_HELPER_CLIPS"
 
 
 def missing_microphone() -> str:
@@ -25,9 +25,9 @@ def missing_microphone() -> str:
 
 def demo_clips() -> tuple[Path, ...]:
     """The recordings of the demo conversation, in order. Raises AudioFileError."""
-    chosen = os.environ.get(FOLDER_VARIABLE)
+    chosen = os.environ.get(_FOLDER_VARIABLE)
     folder = Path(chosen).expanduser() if chosen else Path(discussion_helper.__file__).parents[1] / "audio"
-    fix = f"Give recordings with --input FILE, or name the folder of the clips in {FOLDER_VARIABLE}."
+    fix = f"Give recordings with --input FILE, or name the folder of the clips in {_FOLDER_VARIABLE}."
     try:
         clips = sorted((clip for clip in load_clips(folder) if clip.demo), key=lambda clip: clip.demo)
     except AudioFileError as error:

@@ -13,7 +13,7 @@ from discussion_helper.session import Session
 
 __all__ = ["Document", "document_of", "stdout_kept"]
 
-LOCK_LIMIT_S = 0.2
+_LOCK_LIMIT_S = 0.2
 """How long the last words wait for a document that is being printed."""
 
 
@@ -39,7 +39,7 @@ class Document:
 
     def print(self) -> None:
         """Print it, unless that was done."""
-        if not self._lock.acquire(timeout=LOCK_LIMIT_S):
+        if not self._lock.acquire(timeout=_LOCK_LIMIT_S):
             return
         try:
             if self._stream is not None and not self._printed:

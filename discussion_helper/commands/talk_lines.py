@@ -22,24 +22,24 @@ STYLE = {
 }
 """What the style classes look like, for prompt_toolkit. Nothing is told by colour alone."""
 
-NARROW = 60
+_NARROW = 60
 """Columns below which labels are shortened."""
-LABEL = 7
+_LABEL = 7
 """Columns of a speaker's name; texts are indented by that much."""
-FLOORS = {
+_FLOORS = {
     Floor.IDLE: ("faint", "○ idle"),
     Floor.LISTENING: ("listening", "● listening"),
     Floor.THINKING: ("thinking", "◌ thinking"),
     Floor.SPEAKING: ("speaking", "▶ speaking"),
 }
-KEYS = (("Esc", "interrupt"), ("^T", "mute"), ("PgUp/PgDn", "scroll"), ("^Q", "quit"))
+_KEYS = (("Esc", "interrupt"), ("^T", "mute"), ("PgUp/PgDn", "scroll"), ("^Q", "quit"))
 
 
 def header(state: TalkState, width: int) -> Line:
     """Who has the floor on the left, the microphone's level on the right, in exactly `width` columns."""
-    style, floor = FLOORS[state.floor]
+    style, floor = _FLOORS[state.floor]
     left: Line = [(f"class:{style}", f" {floor}")]
-    right = _meter(state, short=width < NARROW)
+    right = _meter(state, short=width < _NARROW)
     between = width - cells(left) - cells(right)
     if between < 1:
         return [(f"class:{style}", shortened(f" {floor}", width))]
@@ -61,7 +61,7 @@ def keys(width: int, *, below: int = 0) -> Line:
     if below:
         return [("class:faint", shortened(f" {below} more lines below: PgDn", width))]
     line: Line = []
-    for key, does in KEYS:
+    for key, does in _KEYS:
         item: Line = [("class:you", f" {key}"), ("class:faint", f" {does} ")]
         if cells(line) + cells(item) <= width:
             line += item
@@ -89,28 +89,28 @@ def entry_lines(entry: Entry, width: int) -> list[Line]:
             text = f"{stages}  = {entry.total_ms} ms"
         case Remark():
             text = printable(entry.text)
-    return wrap([("class:faint", " " * LABEL + text)], width, indent=LABEL)
+    return wrap([("class:faint", " " * _LABEL + text)], width, indent=_LABEL)
 
 
 def _turn_lines(who: str, turn: Turn, width: int) -> list[Line]:
-    line: Line = [(f"class:{who}", f" {who} ".ljust(LABEL)), ("", printable(turn.text))]
+    line: Line = [(f"class:{who}", f" {who} ".ljust(_LABEL)), ("", printable(turn.text))]
     if turn.interrupted:
         line.append(("", "—" if turn.text else "(not heard)"))
     if turn.unheard:
         line.append(("class:unheard", f" {printable(turn.unheard)}"))
-    return wrap(line, width, indent=LABEL)
+    return wrap(line, width, indent=_LABEL)
 
 
 def live_lines(state: TalkState, width: int) -> list[Line]:
     """The turn that is under way, or what happened last, below the transcript."""
     if state.floor is Floor.SPEAKING:
-        said: Line = [("class:agent", " agent ".ljust(LABEL)), ("class:faint", printable(state.saying) or "…")]
-        return wrap(said, width, indent=LABEL)
+        said: Line = [("class:agent", " agent ".ljust(_LABEL)), ("class:faint", printable(state.saying) or "…")]
+        return wrap(said, width, indent=_LABEL)
     if state.partial:
-        heard: Line = [("class:you", " you ".ljust(LABEL)), ("class:faint", f"{printable(state.partial)} …")]
-        return wrap(heard, width, indent=LABEL)
+        heard: Line = [("class:you", " you ".ljust(_LABEL)), ("class:faint", f"{printable(state.partial)} …")]
+        return wrap(heard, width, indent=_LABEL)
     if state.note:
-        return wrap([("class:faint", " " * LABEL + printable(state.note))], width, indent=LABEL)
+        return wrap([("class:faint", " " * _LABEL + printable(state.note))], width, indent=_LABEL)
     return []
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Face", "FaceOf", "Opener", "Plan", "TalkOwner"]
 
-SAY_LIMIT_S = 1.0
+_SAY_LIMIT_S = 1.0
 """How long a typed turn may wait for room among those that wait for an answer."""
 
 Opener = Callable[[Settings], AbstractAsyncContextManager["Talk"]]
@@ -200,7 +200,7 @@ class _Conversing:
             case Mute(on):
                 await self._session.mute(on)
             case Say(text):
-                with anyio.move_on_after(SAY_LIMIT_S) as limit:
+                with anyio.move_on_after(_SAY_LIMIT_S) as limit:
                     await self._session.say(text)
                 if limit.cancelled_caught:
                     self._face.tell(f"Too many turns wait for an answer; this one was left out: {text}")

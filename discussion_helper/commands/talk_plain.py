@@ -12,9 +12,9 @@ from discussion_helper.commands.talk_state import problem_of, unheard_of, waits_
 from discussion_helper.commands.talk_wishes import Say, Wishes
 from discussion_helper.events import Event
 
-__all__ = ["PlainFace", "event_line", "typed_lines"]
+__all__ = ["LONGEST_LINE", "PlainFace", "event_line", "typed_lines"]
 
-CHUNK = 4096
+_CHUNK = 4096
 LONGEST_LINE = 100_000
 """Bytes of a typed line; what is longer is cut there."""
 
@@ -98,6 +98,6 @@ async def _read(descriptor: int) -> bytes:
     except OSError:
         return b""
     try:
-        return os.read(descriptor, CHUNK)
+        return os.read(descriptor, _CHUNK)
     except OSError:
         return b""

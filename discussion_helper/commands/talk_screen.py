@@ -14,7 +14,7 @@ from discussion_helper.commands.talk_wrap import printable
 
 __all__ = ["columns", "complain", "terminal_screen"]
 
-SHOWN = 4096
+_SHOWN = 4096
 """Bytes of what was written to stderr meanwhile that are shown afterwards: the newest."""
 
 
@@ -45,7 +45,7 @@ def _prints_aside() -> Iterator[None]:
             stack.enter_context(_pointed_at(descriptor, aside.fileno()))
         yield
         stack.close()
-        aside.seek(max(0, aside.seek(0, os.SEEK_END) - SHOWN))
+        aside.seek(max(0, aside.seek(0, os.SEEK_END) - _SHOWN))
         with suppress(OSError):  # the terminal is gone
             os.write(descriptors[-1], aside.read())
 

@@ -10,13 +10,13 @@ __all__ = ["LEVELS", "Entry", "Remark", "TalkState", "Turn", "Wait", "problem_of
 
 LEVELS = 12
 """Steps of the level meter, 5 dB each, from -60 dBFS to 0."""
-ENDS = {
+_ENDS = {
     "finished": "The talk is over.",
     "stopped": "The talk was ended.",
     "silence": "The talk ended because nobody spoke.",
     "failed": "The talk failed.",
 }
-STICK = 0.3
+_STICK = 0.3
 """Of a step: so far beyond its edge the level must be before the meter moves. It keeps a noise from drawing."""
 
 
@@ -99,7 +99,7 @@ class TalkState:
 
     def _take_level(self, dbfs: float) -> bool:
         exact = (max(-120.0, dbfs) + 60.0) / 5.0 if math.isfinite(dbfs) else 0.0
-        if self.level - STICK <= exact < self.level + 1 + STICK:
+        if self.level - _STICK <= exact < self.level + 1 + _STICK:
             return False
         before, self.level = self.level, min(LEVELS, max(0, int(exact)))
         return self.level != before
@@ -133,7 +133,7 @@ class TalkState:
     def _take_end(self, event: Event) -> None:
         self.partial = self.saying = self.note = ""
         reason, error = event.data["reason"], event.data.get("error")
-        self.remark(ENDS.get(reason, f"The talk ended: {reason}.") + (f" ({error})" if error else ""))
+        self.remark(_ENDS.get(reason, f"The talk ended: {reason}.") + (f" ({error})" if error else ""))
 
 
 def unheard_of(event: Event) -> str:

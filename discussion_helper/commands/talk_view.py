@@ -24,15 +24,15 @@ from discussion_helper.commands.talk_wishes import Interrupt, Mute, Say, Wish, W
 from discussion_helper.commands.talk_wrap import Line
 from discussion_helper.events import Event
 
-__all__ = ["TerminalFace"]
+__all__ = ["HANGUP", "TerminalFace"]
 
-ESCAPE_S = 0.05
+_ESCAPE_S = 0.05
 """How long a lone Esc is waited on: the rest of an arrow key's sequence comes at once, also over a network."""
-LONGEST_TURN = 4000
+_LONGEST_TURN = 4000
 """Characters of a typed turn; some minutes of speech."""
 HANGUP = 129
 
-Lines = Callable[[int, int], list[Line]]
+_Lines = Callable[[int, int], list[Line]]
 """What to draw in a width and a height."""
 
 
@@ -120,7 +120,7 @@ class TerminalFace:
             output=output,
             terminal_size_polling_interval=0.5 if sys.platform == "win32" else None,  # elsewhere there is a signal
         )
-        application.ttimeoutlen = ESCAPE_S
+        application.ttimeoutlen = _ESCAPE_S
         return application
 
     # -- the layout
@@ -157,7 +157,7 @@ class TerminalFace:
 
     def _say(self, typed: Buffer) -> bool:
         """Whether the text stays in the line."""
-        text = " ".join(typed.text.split())[:LONGEST_TURN]
+        text = " ".join(typed.text.split())[:_LONGEST_TURN]
         return bool(text) and not self._ask(Say(text))
 
     def _ask(self, wish: Wish) -> bool:
@@ -177,7 +177,7 @@ def _on_key(does: Callable[[], object]) -> Callable[[KeyPressEvent], None]:
 class _Rows(UIControl):
     """Lines made for the size they are drawn in."""
 
-    def __init__(self, lines: Lines, *, fits: bool = False) -> None:
+    def __init__(self, lines: _Lines, *, fits: bool = False) -> None:
         """`fits`: as high as there are lines."""
         self._lines = lines
         self._fits = fits

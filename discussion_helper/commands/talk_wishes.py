@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import anyio
 
-__all__ = ["Interrupt", "Mute", "Say", "Wish", "Wishes"]
+__all__ = ["WISHES_HELD", "Interrupt", "Mute", "Say", "Wish", "Wishes"]
 
 WISHES_HELD = 16
 """More than a person can type ahead; what comes on top is refused."""
