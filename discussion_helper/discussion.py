@@ -43,7 +43,6 @@ class Discussion:
         self.responder = responder
         self.voice = voice
         self.policy = policy or Policy()
-        self._parts: dict[str, Part] = {"listener": listener, "responder": responder, "voice": voice}
         self.reason = ""
         """Why it ended: finished, silence, stopped or failed; "" before the end."""
         self.failures: list[BaseException] = []
@@ -67,6 +66,10 @@ class Discussion:
         return self._record.clock
 
     # -- running
+
+    @property
+    def _parts(self) -> dict[str, Part]:
+        return {"listener": self.listener, "responder": self.responder, "voice": self.voice}
 
     async def run(self) -> Conversation:
         """Hold the conversation until the listener ends, silence, or `finish`. Raises what a part failed with.
