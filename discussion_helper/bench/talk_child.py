@@ -19,12 +19,11 @@ from discussion_helper.bench.lag import LagMeter
 from discussion_helper.errors import DiscussionError
 from discussion_helper.events import Event, Subscription
 from discussion_helper.iteration import closing
-from discussion_helper.parts import Responder, WarmsUp
 from discussion_helper.session import Session
 from discussion_helper.settings import Settings
 from discussion_helper.types import Message, SpokenUtterance
 
-__all__ = ["CLOSING_S", "KINDS", "PARTS", "Tell", "WatchedResponder", "hold", "main"]
+__all__ = ["CLOSING_S", "KINDS", "PARTS", "Tell", "hold", "main"]
 
 KINDS = ("floor", "utterance", "timing", "ended", "partial", "decision", "interruption", "device")
 PARTS = ("listener", "responder", "voice")
@@ -32,33 +31,6 @@ CLOSING_S = 1.0
 
 Tell = Callable[..., None]
 """Told what happened, when (None = now), and the data as keywords."""
-
-
-class WatchedResponder:
-    """A `Responder` that tells when another one begins and ends to think."""
-
-    def __init__(self, responder: Responder, tell: Tell) -> None:
-        self._responder = responder
-        self._tell = tell
-
-    async def warmup(self) -> None:
-        """Load it."""
-        if isinstance(self._responder, WarmsUp):
-            await self._responder.warmup()
-
-    async def reply(self, messages: Sequence[Message]) -> AsyncIterator[str]:
-        """Its sentences."""
-        self._tell("decoding", on=True)
-        try:
-            async with closing(self._responder.reply(messages), within_s=CLOSING_S) as sentences:
-                async for sentence in sentences:
-                    yield sentence
-        finally:
-            self._tell("decoding", on=False)
-
-    async def aclose(self) -> None:
-        """Release it."""
-        await self._responder.aclose()
 
 
 def main() -> int:
@@ -88,9 +60,9 @@ async def hold(settings: Settings, tell: Tell) -> None:
     meter = LagMeter()
     async with open_talk(settings) as talk:
         discussion = talk.session.discussion
-        discussion.responder = WatchedResponder(discussion.responder, tell)
         for name in PARTS:
             _watch_warmup(name, getattr(discussion, name), tell)
+        _watch_reply(discussion.responder, tell)
         async with talk.session.events(*KINDS) as events, anyio.create_task_group() as tasks:
             talk.session.start()
             tasks.start_soon(_follow, events, talk.session, tell)
@@ -122,6 +94,22 @@ def _watch_warmup(name: str, part: Any, tell: Tell) -> None:
         tell("warm", part=name)
 
     part.warmup = watched
+
+
+def _watch_reply(responder: Any, tell: Tell) -> None:
+    """Tell when the responder begins and ends to think."""
+    reply = responder.reply
+
+    async def watched(messages: Sequence[Message]) -> AsyncIterator[str]:
+        tell("decoding", on=True)
+        try:
+            async with closing(reply(messages), within_s=CLOSING_S) as sentences:
+                async for sentence in sentences:
+                    yield sentence
+        finally:
+            tell("decoding", on=False)
+
+    responder.reply = watched
 
 
 async def _obey(talk: Talk, meter: LagMeter, tell: Tell) -> None:
