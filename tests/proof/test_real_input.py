@@ -1,0 +1,116 @@
+"""The main job on real input: recorded people speak into a microphone, and what leaves the loudspeaker is heard."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+import numpy as np
+import pytest
+
+from discussion_helper.audio.clips import load_clips
+from discussion_helper.audio.resample import resample
+from discussion_helper.bench.barge_in_run import barge_in_row, reply_span
+from discussion_helper.bench.clips import Saying, barge_ins, load_all, turns
+from discussion_helper.bench.echo_run import AFTER_S, DELAY_S, GAIN_DB, echo_row
+from discussion_helper.bench.over_reply import said_over
+from discussion_helper.bench.room import Room
+from discussion_helper.bench.take import Reply, Take
+from discussion_helper.bench.talk_handle import TalkHandle
+from discussion_helper.bench.texts import TEXTS
+from discussion_helper.models import Store, load_manifest
+from discussion_helper.stt.whisper import WhisperRecogniser
+
+jiwer: Any = pytest.importorskip("jiwer", reason="comes with the bench extra, which make test installs")
+
+pytestmark = [pytest.mark.devices, pytest.mark.models, pytest.mark.timeout(240)]
+
+
+def answered(room: Room, talk: TalkHandle, saying: Saying) -> Take:
+    """What was to be heard while somebody spoke to the agent and it answered to the end."""
+    mark = talk.mark
+    with room.taking(talk, saying.name) as trial:
+        trial.say(saying)
+        talk.expect(lambda told: told.means("utterance", speaker="agent"), since=mark, timeout=60.0)
+        talk.calm(quiet_s=1.5, reply_s=60.0, timeout=90.0)
+    return trial.take
+
+
+def transcribed(take: Take, reply: Reply) -> str:
+    """What a recogniser hears at the loudspeaker; the larger model, whose own mistakes are fewer."""
+    span = reply_span(take, reply)
+    sound = resample(take.loudspeaker[span.start : span.end], take.rate, 16_000)
+    recogniser = WhisperRecogniser(Store().path_of(load_manifest().model("base")), language="en")
+    padded = np.concatenate((np.zeros(4_800, np.float32), sound, np.zeros(4_800, np.float32)))
+    return anyio.run(recogniser.recognise, padded).text
+
+
+def plain(text: str) -> str:
+    """Lower-case words alone."""
+    return " ".join("".join(c if c.isalnum() or c == "'" else " " for c in text.lower()).split())
+
+
+def error_rate(said: list[str], heard: list[str]) -> float:
+    return float(jiwer.wer([plain(text) for text in said], [plain(text) for text in heard]))
+
+
+def test_people_are_answered_and_what_is_heard_is_the_reply(room: Room, talk: TalkHandle, clips_folder: Path) -> None:
+    takes = [answered(room, talk, saying) for saying in turns(load_all(clips_folder), "en", 4)]
+    replies = [(take, reply) for take in takes for reply in take.replies if not reply.interrupted]
+    said, heard = [reply.said for _, reply in replies], [transcribed(*pair) for pair in replies]
+
+    assert 4 <= len(replies)
+    assert all(take.user_text for take in takes)
+    assert error_rate(said, heard) <= 0.15, list(zip(said, heard, strict=True))
+
+
+def test_a_person_who_talks_over_a_reply_silences_it(room: Room, talk: TalkHandle, clips_folder: Path) -> None:
+    for saying, text in zip(barge_ins(load_all(clips_folder), "en", 2), TEXTS, strict=False):
+        take = said_over(room, talk, text, saying, 2.0)
+        row = barge_in_row(take, saying, text).row
+        reply = take.replies[0]
+
+        assert row.interrupted, row
+        assert not row.resumed, row
+        assert reply.said.startswith(reply.heard.split()[0]), row
+        assert 0 < len(reply.heard.split()) < len(text.split()), row
+
+
+def test_the_agents_own_voice_never_interrupts_it_and_is_never_answered(room: Room, talk: TalkHandle) -> None:
+    for number, text in enumerate(TEXTS[:5], 1):
+        with room.devices.echo(gain_db=GAIN_DB, delay_s=DELAY_S), room.taking(talk, "echo") as trial:
+            mark = talk.mark
+            talk.order("speak", text=text)
+            talk.expect(lambda told: told.means("utterance", speaker="agent"), since=mark, timeout=60.0)
+            talk.calm(quiet_s=AFTER_S, reply_s=60.0, timeout=60.0)
+        row = echo_row(trial.take, number)
+
+        assert (False, 0, 0) == (row.interrupted, row.interruptions, row.user_turns), row
+        assert row.seconds > 8.0, row
+        assert -13.0 < row.echo_db < -7.0, row
+
+
+def test_talk_holds_a_conversation_with_recordings(tmp_path: Path, clips_folder: Path) -> None:
+    demo = [clip.path for clip in sorted(load_clips(clips_folder), key=lambda clip: clip.demo) if clip.demo][:2]
+    output = tmp_path / "reply.wav"
+    command = ["talk", "--json", "--input", *map(str, demo), "--output", str(output)]
+    done = subprocess.run(
+        [sys.executable, "-m", "discussion_helper", *command],
+        capture_output=True,
+        text=True,
+        timeout=180,
+        env=os.environ,
+        check=False,
+    )
+
+    assert 0 == done.returncode, done.stderr
+    document = json.loads(done.stdout)
+    speakers = [utterance["speaker"] for utterance in document["utterances"]]
+    assert 2 <= speakers.count("user")
+    assert 2 <= speakers.count("agent")
+    assert len(document["timings"]) == speakers.count("agent")
+    assert {"utterances", "timings", "interruption_rate"} == set(document)
+    assert output.stat().st_size > 48_000
