@@ -21,7 +21,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return int(arguments.run(arguments))
     except DiscussionError as error:
-        print(f"discussion-helper: {error}", file=sys.stderr)
+        # An endpoint's text may be in it, and no control character of that is for this terminal.
+        print("discussion-helper:", "".join(c if c.isprintable() else " " for c in str(error)), file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return INTERRUPTED

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from discussion_helper.cli import main
+from discussion_helper.errors import DiscussionError
 
 HEAVY = ("sounddevice", "faster_whisper", "ctranslate2", "onnxruntime", "piper", "xllamacpp", "openai", "numpy", "httpx")
 
@@ -58,3 +59,17 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
         main(["--version"])
 
     assert capsys.readouterr().out.startswith("discussion-helper 0.")
+
+
+def test_an_error_is_one_line_that_a_terminal_can_show(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(arguments: object) -> int:
+        raise DiscussionError("it said \x1b]0;evil\x07\nand more.", fix="Do this.")
+
+    monkeypatch.setattr("discussion_helper.commands.rehearse.run", fail)
+    code = main(["rehearse"])
+    text = capsys.readouterr().err
+
+    assert (1, 1, False) == (code, text.count("\n"), "\x1b" in text)
+    assert text.endswith("Do this.\n")
