@@ -17,7 +17,7 @@ from discussion_helper.parts import Listener, Responder, Thread, Voice
 from discussion_helper.readying import attach_parts, warm_up
 from discussion_helper.record import Observer, Record
 from discussion_helper.reply import Reply
-from discussion_helper.turns import Announcement, End, Turn, Turns
+from discussion_helper.turns import Announcement, End, Turn, Turns, Typed
 from discussion_helper.types import Conversation, Floor, Policy, Utterance
 
 __all__ = ["Discussion"]
@@ -97,6 +97,7 @@ class Discussion:
             self._tasks.start_soon(warm_up, self._parts.values())
             self._tasks.start_soon(self._listen)
             await self._converse()
+            self._turns.close()  # at once: a turn that is accepted is answered
             self._tasks.cancel_scope.cancel()
         if self._stopping:
             self.reason = "stopped"
@@ -111,6 +112,8 @@ class Discussion:
         while not self._stopping:
             self._free_floor()
             match turn := await self._next_turn():
+                case Typed():
+                    await self._exchange(turn.utterance)
                 case Utterance() if not turn.text.strip():
                     await self._resume()
                 case Utterance() if self._delivery.echoes(turn):
@@ -215,7 +218,7 @@ class Discussion:
         """Cut the reply as a person talking over it would. False, touching nothing, unless the agent is speaking."""
         return await self._delivery.interrupt()
 
-    async def add_turn(self, turn: Utterance | Announcement) -> None:
+    async def add_turn(self, turn: Typed | Announcement) -> None:
         """Add a typed turn or an announcement behind those that wait. Raises RuntimeError once the end has come."""
         await self._turns.add(turn)
 

@@ -13,7 +13,7 @@ from discussion_helper.events import COARSE_KINDS, FINE_KINDS, DropOldest, Event
 from discussion_helper.failures import told
 from discussion_helper.parts import Listener, Mutable, Responder, Thread, Voice
 from discussion_helper.registry import Sessions
-from discussion_helper.turns import Announcement
+from discussion_helper.turns import Announcement, Typed
 from discussion_helper.types import Conversation, Floor, Policy, Utterance, speaker_of
 
 __all__ = ["EVENTS_HELD", "TALK_LIMIT_S", "Event", "Session", "Sessions", "utterance_of"]
@@ -91,12 +91,17 @@ class Session:
         return await self.discussion.interrupt()
 
     async def say(self, text: str) -> None:
-        """A typed user turn, answered after those that wait. Raises RuntimeError when the session does not run."""
-        await self._add(Utterance("user", text, self.discussion.clock.now(), self.discussion.clock.now()))
+        """A typed user turn, answered after those that wait; a blank one is skipped.
+
+        Raises RuntimeError when the session does not run.
+        """
+        turn = utterance_of("user", text, self.discussion.clock.now())
+        if turn.text.strip():
+            await self._add(Typed(turn))
 
     async def speak(self, text: str) -> None:
         """Have the agent say something without a user turn. Raises RuntimeError when the session does not run."""
-        await self._add(Announcement(text))
+        await self._add(Announcement(utterance_of("agent", text).text))
 
     async def mute(self, on: bool) -> None:
         """Close the microphone, or open it again. Raises RuntimeError when the listener has none."""
@@ -148,7 +153,7 @@ class Session:
 
     # -- the background
 
-    async def _add(self, turn: Utterance | Announcement) -> None:
+    async def _add(self, turn: Typed | Announcement) -> None:
         self._supervisor.check_here()
         if not self.started or self._stopping:
             raise RuntimeError("the session is not running")

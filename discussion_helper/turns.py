@@ -9,12 +9,19 @@ import anyio
 from discussion_helper.iteration import closing
 from discussion_helper.types import Utterance
 
-__all__ = ["CLOSE_HEARD_S", "TURNS_HELD", "Announcement", "End", "Turn", "Turns"]
+__all__ = ["CLOSE_HEARD_S", "TURNS_HELD", "Announcement", "End", "Turn", "Turns", "Typed"]
 
 TURNS_HELD = 64
 """Bound of the inbox; whoever adds one more waits."""
 CLOSE_HEARD_S = 0.2
 """How long a listener's iterator may take to close."""
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A user turn that did not come through a microphone: no noise, and no echo, whenever it came."""
+
+    utterance: Utterance
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +36,7 @@ class End:
     """The listener has nothing more, and nothing else is waiting."""
 
 
-Turn = Utterance | Announcement | End
+Turn = Utterance | Typed | Announcement | End
 
 
 class Turns:
@@ -39,18 +46,18 @@ class Turns:
     """
 
     def __init__(self) -> None:
-        self._held: deque[Utterance | Announcement] = deque()
+        self._held: deque[Utterance | Typed | Announcement] = deque()
         self._changed = anyio.Event()
         self._wanted = anyio.Event()
         self._heard_all = False
         self._closed = False
 
-    async def add(self, turn: Utterance | Announcement) -> None:
+    async def add(self, turn: Typed | Announcement) -> None:
         """Add a turn behind the others; waits while the inbox is full. Raises RuntimeError once nobody takes turns."""
         if not await self._put(turn):
             raise RuntimeError("the session is not running")
 
-    async def _put(self, turn: Utterance | Announcement) -> bool:
+    async def _put(self, turn: Utterance | Typed | Announcement) -> bool:
         while len(self._held) >= TURNS_HELD and not self._closed:
             await self._changed.wait()
         if self._closed:
