@@ -12,6 +12,8 @@ from typing import Generic, Self, TypeVar
 
 import anyio
 
+from discussion_helper.failures import Carried
+
 __all__ = ["LET_GO_S", "Background", "CancelledWithin", "isolated", "unwrapped"]
 
 T = TypeVar("T")
@@ -151,16 +153,18 @@ async def isolated(call: Callable[[], Awaitable[T]], *, name: str, within_s: flo
     """Await a call of a part in a task of its own, so that nothing it does with cancellation reaches the caller.
 
     A call that does not end within `within_s` of being cancelled is left behind. One that lets out a cancellation
-    of its own raises CancelledWithin. Otherwise it is `await call()`.
+    of its own raises CancelledWithin, one that raises what is no Exception Carried. Otherwise it is `await call()`.
     """
     calling = Background(call, name=name).start()
     try:
         await calling.finished()
     except BaseException:
         await calling.stop(within_s=within_s)
-        if calling.error is not None:
-            raise calling.error from None
-        raise
+        if calling.error is None:
+            raise
+    error = calling.error
+    if error is not None:
+        raise error if isinstance(error, Exception) else Carried(error)
     return await calling.wait()
 
 

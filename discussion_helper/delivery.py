@@ -47,6 +47,8 @@ class Delivery:
             failed = True
             raise
         finally:
+            if reply.cut_by == "voice":  # it decided by itself, and is told of like any other interruption
+                self._record.tell("interruption", {"by": "voice"})
             spoken = self._add(reply, started_s, failed=failed)
             if turn is not None:
                 self._record.add_timing(timing_of(reply, turn, received))

@@ -2,11 +2,24 @@
 
 import asyncio
 
-__all__ = ["failures_in", "told"]
+__all__ = ["Carried", "failures_in", "told"]
+
+
+class Carried(Exception):
+    """A KeyboardInterrupt, SystemExit or the like out of a part, on its way to whoever waits for the session.
+
+    Raised as it is in one of the session's tasks, it would stop the event loop and every other session with it.
+    """
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(error)
+        self.error = error
 
 
 def failures_in(error: BaseException) -> list[BaseException]:
     """The errors inside exception groups, first one first; the cancellations they brought about are left out."""
+    if isinstance(error, Carried):
+        return [error.error]
     if not isinstance(error, BaseExceptionGroup):
         return [error]
     inside = [failure for each in error.exceptions for failure in failures_in(each)]

@@ -194,7 +194,7 @@ def test_an_interrupt_whose_caller_gives_up_at_every_step_still_silences(loop: s
     """The caller is cancelled right after it asked."""
 
     async def attempt(steps: Steps) -> None:
-        asked = []
+        asked: list[bool] = []
 
         async def press() -> None:
             with anyio.CancelScope() as scope:
@@ -311,7 +311,7 @@ def test_a_discussion_whose_task_is_cancelled_at_every_step_ends_as_cancelled() 
 @pytest.mark.parametrize("loop", LOOPS)
 def test_a_typed_turn_at_every_step_is_answered_or_refused(loop: str) -> None:
     async def attempt(steps: Steps) -> None:
-        refused = []
+        refused: list[bool] = []
 
         async def say() -> None:
             try:
