@@ -72,8 +72,10 @@ async def hold(settings: Settings, tell: Tell) -> None:
 
 
 async def _follow(events: Subscription[Event], session: Session, tell: Tell) -> None:
-    zero_s = anyio.current_time() - session.discussion.clock.now()
+    zero_s = None
     async for event in events:
+        if zero_s is None:  # now the session's clock runs, and its end has not stopped it yet
+            zero_s = anyio.current_time() - session.discussion.clock.now()
         more = _turn_of(session, zero_s) if event.kind == "utterance" and event.data["speaker"] == "user" else {}
         tell(event.kind, zero_s + event.at_s, **event.data, **more)
 
@@ -87,10 +89,11 @@ def _turn_of(session: Session, zero_s: float) -> dict[str, float]:
 
 def _watch_warmup(name: str, part: Any, tell: Tell) -> None:
     """Tell when a part has loaded what it needs, without having it load anything twice."""
-    warmup = part.warmup
+    warmup = getattr(part, "warmup", None)
 
     async def watched() -> None:
-        await warmup()
+        if warmup is not None:
+            await warmup()
         tell("warm", part=name)
 
     part.warmup = watched
