@@ -1,0 +1,119 @@
+"""The Whisper model in CTranslate2: one window in, tokens out."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discussion_helper.audio.frames import Samples
+from discussion_helper.errors import ModelCorrupt, ModelMissing
+from discussion_helper.stt.reading import Decoded
+
+__all__ = ["WhisperDecoder", "check_files"]
+
+_FILES = ("config.json", "model.bin", "tokenizer.json")
+_TOKENS_PER_S = 6  # twice what fast speech needs: a loop ends early
+_MORE_TOKENS = 10
+_MOST_TOKENS = 448
+_TICK_S = 0.02
+
+
+def check_files(folder: Path) -> None:
+    """Raise ModelMissing, which names the file, unless `folder` holds a converted Whisper model."""
+    for name in _FILES:
+        if not (folder / name).is_file():
+            raise ModelMissing(f"The recogniser's file {folder / name} does not exist.", fix=_pull(folder))
+
+
+class WhisperDecoder:
+    """A `Decoder` in 8-bit integers on the CPU; blocking, for one thread at a time.
+
+    With tiny.en the process grows by 90 MB when it loads and by another 75 MB when it works; with base by 105 and
+    90 MB. Raises ModelMissing and ModelCorrupt.
+    """
+
+    def __init__(self, folder: Path, *, threads: int) -> None:
+        check_files(folder)
+        import ctranslate2
+        import tokenizers
+        from faster_whisper.feature_extractor import FeatureExtractor
+
+        try:
+            self._tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+            self._end, self._untimed = self._token("<|endoftext|>"), self._token("<|notimestamps|>")
+            self._model = ctranslate2.models.Whisper(
+                str(folder), device="cpu", compute_type="int8", inter_threads=1, intra_threads=threads
+            )
+        except Exception as error:  # tokenizers raises Exception itself
+            raise ModelCorrupt(f"The recogniser in {folder} cannot be loaded ({error}).", fix=_pull(folder)) from error
+        self._mel = FeatureExtractor(feature_size=self._model.n_mels)
+        self._storage = ctranslate2.StorageView
+        self.multilingual: bool = self._model.is_multilingual
+
+    def knows(self, language: str) -> bool:
+        """Whether the model has words of `language`, an ISO 639-1 code."""
+        return language == "en" or (self.multilingual and self._tokenizer.token_to_id(f"<|{language}|>") is not None)
+
+    def encode(self, samples: Samples, frames: int) -> Any:
+        """Log-mel spectrum of samples at 16 kHz, padded with its mean level to `frames`, through the encoder."""
+        mel = self._mel(samples)[:, :frames]
+        window = np.zeros((1, mel.shape[0], frames), np.float32)
+        window[0, :, : mel.shape[1]] = mel
+        return self._model.encode(self._storage.from_array(window))
+
+    def detect(self, encoded: Any) -> tuple[str, float]:
+        """The likeliest language of an encoded window; always English for an English model."""
+        if not self.multilingual:
+            return "en", 1.0
+        token, probability = self._model.detect_language(encoded)[0][0]
+        return token.strip("<|>"), float(probability)
+
+    def decode(self, encoded: Any, *, language: str, seconds: float, timestamps: bool) -> Decoded:
+        """Decode greedily."""
+        prompt = self._prompt(language, timestamps=timestamps)
+        most = len(prompt) + round(_TOKENS_PER_S * seconds) + _MORE_TOKENS
+        result = self._model.generate(
+            encoded,
+            [prompt],
+            beam_size=1,
+            max_length=min(_MOST_TOKENS, most),
+            return_scores=True,
+            return_no_speech_prob=True,
+        )[0]
+        return self._decoded(result.sequences_ids[0], result.scores[0], result.no_speech_prob)
+
+    def close(self) -> None:
+        """Give the memory back."""
+        self._model.unload_model()
+
+    def _prompt(self, language: str, *, timestamps: bool) -> list[int]:
+        names = ["<|startoftranscript|>"]
+        if self.multilingual:
+            names += [f"<|{language}|>", "<|transcribe|>"]
+        return [self._token(name) for name in names] + ([] if timestamps else [self._untimed])
+
+    def _decoded(self, ids: list[int], score: float, no_speech: float) -> Decoded:
+        ends = [at for at, token in enumerate(ids) if at and token > self._untimed]
+        last = ends[-1] if ends else 0
+        pair = len(ends) > 1 and ends[-2] == last - 1
+        return Decoded(
+            text=self._text(ids),
+            closed=self._text(ids[:last]),
+            closed_s=(ids[last] - self._untimed - 1) * _TICK_S if ends else 0.0,
+            finished=bool(ends) and last == len(ids) - 1 and not pair and bool(self._text(ids)),
+            logprob=score * len(ids),
+            tokens=len(ids) + 1,  # the end of the text has been decoded too
+            no_speech=no_speech,
+        )
+
+    def _text(self, ids: list[int]) -> str:
+        return str(self._tokenizer.decode([token for token in ids if token < self._end]))
+
+    def _token(self, name: str) -> int:
+        if (token := self._tokenizer.token_to_id(name)) is None:
+            raise ValueError(f"its tokenizer lacks {name}")
+        return token
+
+
+def _pull(folder: Path) -> str:
+    return f"Run: discussion-helper models pull {folder.name}"

@@ -1,0 +1,135 @@
+"""The recogniser: Whisper in windows as short as the turn, one turn at a time, off the event loop."""
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import anyio
+import anyio.to_thread
+import numpy as np
+
+from discussion_helper.audio.frames import Samples, silence
+from discussion_helper.errors import DiscussionError, RecogniserError, SettingError
+from discussion_helper.stt.base import Recognised
+from discussion_helper.stt.ctranslate import WhisperDecoder, check_files
+from discussion_helper.stt.guards import LEAST_VOICED_S, compression_ratio, refusal
+from discussion_helper.stt.reading import Abandoned, Read, read
+from discussion_helper.stt.windows import RATE
+
+__all__ = ["WhisperRecogniser"]
+
+_T = TypeVar("_T")
+
+
+class WhisperRecogniser:
+    """A `Recogniser` on a folder that holds a Whisper model converted for CTranslate2.
+
+    `language`: ISO 639-1, or a tag such as en-GB; None lets a multilingual model say it for each turn. The model is
+    loaded by `warmup()` or the first turn. A cancelled `recognise` returns at once; what its thread is computing
+    cannot be stopped and is awaited by the next call: a step of 0.1 to 0.5 s, after which the thread gives up.
+
+    Raises ModelMissing here, and ModelCorrupt and SettingError (a language that the model does not know) on loading.
+    """
+
+    def __init__(self, model_path: Path, *, language: str | None = None, threads: int = 2) -> None:
+        if threads < 1:
+            raise SettingError(f"threads: {threads} is too few.", fix="Use 1 or more.")
+        check_files(model_path)
+        self._path, self._threads = model_path, threads
+        self._wanted = language.lower().replace("_", "-").split("-")[0] if language else None
+        self._limiter = anyio.CapacityLimiter(1)
+        self._busy = threading.Lock()  # the limiter forgets a thread that nobody waits for any more
+        self._decoder: WhisperDecoder | None = None
+        self._closed = False
+        self.language = self._wanted or ""
+        """Of the last turn that was believed."""
+
+    async def warmup(self) -> None:
+        """Load the model and run it once. Raises ModelError, SettingError and RecogniserError."""
+        await self._alone(lambda abandoned: self._read(silence(1.0, RATE), abandoned))
+
+    async def recognise(self, samples: Samples, *, voiced_s: float | None = None) -> Recognised:
+        """Recognise mono `samples` at 16 kHz. Nothing is computed where there was no voice.
+
+        Raises RecogniserError; as `warmup` while the model is not loaded; RuntimeError after `aclose`.
+        """
+        samples = np.nan_to_num(np.asarray(samples, np.float32).ravel())
+        duration_s = len(samples) / RATE
+        if min(duration_s, duration_s if voiced_s is None else voiced_s) < LEAST_VOICED_S or not samples.any():
+            return Recognised("", refused="no voice")
+        began = time.perf_counter()
+        heard = await self._alone(lambda abandoned: self._read(samples, abandoned))
+        recognised = _checked(heard, duration_s=duration_s, voiced_s=voiced_s, took_s=time.perf_counter() - began)
+        self.language = recognised.language if recognised.text else self.language
+        return recognised
+
+    async def aclose(self) -> None:
+        """Release the model, after the step that is being computed."""
+        self._closed = True
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(self._release, limiter=self._limiter)
+
+    async def _alone(self, work: Callable[[Callable[[], bool]], _T]) -> _T:
+        if self._closed:
+            raise RuntimeError("the recogniser is closed")
+        abandoned = threading.Event()
+
+        def run() -> _T:
+            with self._busy:
+                return work(abandoned.is_set)
+
+        try:
+            return await anyio.to_thread.run_sync(run, limiter=self._limiter, abandon_on_cancel=True)
+        except DiscussionError:
+            raise
+        except Exception as error:  # CTranslate2 raises RuntimeError, ValueError and MemoryError
+            raise RecogniserError(f"The recogniser failed ({error}).", fix="Try again.") from error
+        finally:
+            abandoned.set()
+
+    def _read(self, samples: Samples, abandoned: Callable[[], bool]) -> Read:
+        if abandoned():
+            raise Abandoned
+        if self._closed:
+            raise RecogniserError("The recogniser was closed while a turn waited for it.")
+        if self._decoder is None:
+            self._decoder = self._load()
+        return read(self._decoder, samples, language=self._wanted, abandoned=abandoned)
+
+    def _load(self) -> WhisperDecoder:
+        decoder = WhisperDecoder(self._path, threads=self._threads)
+        if self._wanted and not decoder.knows(self._wanted):
+            kind = "does not know it" if decoder.multilingual else "knows English only"
+            fix = "Choose a multilingual model, such as base, or another language."
+            raise SettingError(f"language: {self._wanted}, but the model in {self._path} {kind}.", fix=fix)
+        return decoder
+
+    def _release(self) -> None:
+        with self._busy:
+            if self._decoder is not None:
+                self._decoder.close()
+                self._decoder = None
+
+
+def _checked(heard: Read, *, duration_s: float, voiced_s: float | None, took_s: float) -> Recognised:
+    ratio = compression_ratio(heard.text)
+    refused = refusal(
+        heard.text,
+        duration_s=duration_s,
+        voiced_s=voiced_s,
+        no_speech_probability=heard.no_speech,
+        average_logprob=heard.average_logprob,
+        compression_ratio=ratio,
+    )
+    return Recognised(
+        text="" if refused else heard.text,
+        language=heard.language,
+        language_probability=heard.language_probability,
+        no_speech_probability=heard.no_speech,
+        average_logprob=heard.average_logprob,
+        compression_ratio=ratio,
+        refused=refused,
+        took_s=took_s,
+    )
