@@ -4,9 +4,11 @@ A deque and an Event per subscription, because that delivers about ten times as 
 memory object streams do, and because `publish` then needs neither a task nor an await.
 """
 
+import weakref
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
@@ -81,7 +83,7 @@ class Subscription(Generic[T]):
         accepts: Callable[[T], bool],
         overflow: Overflow[T],
         capacity: int,
-        leave: "Callable[[Subscription[T]], None]",
+        leave: Callable[[], object],
     ) -> None:
         self._accepts = accepts
         self._overflow = overflow
@@ -137,7 +139,7 @@ class Subscription(Generic[T]):
         self._buffer.clear()
         self._missed = 0
         self.finish()
-        self._leave(self)
+        self._leave()
 
     async def __aenter__(self) -> Self:
         return self
@@ -164,7 +166,9 @@ class EventHub(Generic[T]):
         self._overflow = overflow
         self._capacity = capacity
         self._history: deque[tuple[int, T]] = deque(maxlen=history)
-        self._subscriptions: dict[Subscription[T], None] = {}
+        # Weak, in order: a watcher who just goes away, without closing, leaves nothing behind.
+        self._watchers: dict[int, weakref.ref[Subscription[T]]] = {}
+        self._admitted = 0
         self._last_words: tuple[T, ...] | None = None
         self.sequence = 0
         """Number of the newest item; 0 = nothing published yet."""
@@ -175,19 +179,20 @@ class EventHub(Generic[T]):
             return
         self.sequence += 1
         self._history.append((self.sequence, item))
-        for subscription in tuple(self._subscriptions):
-            subscription.put(item)
+        for watcher in tuple(self._watchers.values()):
+            subscription = watcher()
+            if subscription is not None:
+                subscription.put(item)
 
     def subscribe(self, accepts: Callable[[T], bool] | None = None, *, capacity: int | None = None) -> Subscription[T]:
         """A new watcher from this moment on; after `close` it gets the last words alone."""
+        self._admitted += 1
+        leave = partial(self._watchers.pop, self._admitted, None)
         subscription: Subscription[T] = Subscription(
-            accepts=accepts or _anything,
-            overflow=self._overflow,
-            capacity=capacity or self._capacity,
-            leave=self._forget,
+            accepts=accepts or _anything, overflow=self._overflow, capacity=capacity or self._capacity, leave=leave
         )
         if self._last_words is None:
-            self._subscriptions[subscription] = None
+            self._watchers[self._admitted] = weakref.ref(subscription, lambda _: leave())
         else:
             for item in self._last_words:
                 subscription.put(item)
@@ -208,13 +213,12 @@ class EventHub(Generic[T]):
         for item in last_words:
             self.publish(item)
         self._last_words = last_words
-        for subscription in tuple(self._subscriptions):
-            subscription.finish()
-        self._subscriptions.clear()
-
-    def _forget(self, subscription: Subscription[T]) -> None:
-        self._subscriptions.pop(subscription, None)
+        for watcher in tuple(self._watchers.values()):
+            subscription = watcher()
+            if subscription is not None:
+                subscription.finish()
+        self._watchers.clear()
 
     def __len__(self) -> int:
         """Watchers now."""
-        return len(self._subscriptions)
+        return len(self._watchers)
