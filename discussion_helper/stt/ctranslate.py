@@ -32,7 +32,7 @@ class WhisperDecoder:
     90 MB. Raises ModelMissing and ModelCorrupt.
     """
 
-    def __init__(self, folder: Path, *, threads: int) -> None:
+    def __init__(self, folder: Path, threads: int) -> None:
         check_files(folder)
         import ctranslate2
         import tokenizers
@@ -48,11 +48,13 @@ class WhisperDecoder:
             raise ModelCorrupt(f"The recogniser in {folder} cannot be loaded ({error}).", fix=_pull(folder)) from error
         self._mel = FeatureExtractor(feature_size=self._model.n_mels)
         self._storage = ctranslate2.StorageView
-        self.multilingual: bool = self._model.is_multilingual
+        self._multilingual: bool = self._model.is_multilingual
 
     def knows(self, language: str) -> bool:
-        """Whether the model has words of `language`, an ISO 639-1 code."""
-        return language == "en" or (self.multilingual and self._tokenizer.token_to_id(f"<|{language}|>") is not None)
+        """Only English, for an English model."""
+        if not self._multilingual:
+            return language == "en"
+        return self._tokenizer.token_to_id(f"<|{language}|>") is not None
 
     def encode(self, samples: Samples, frames: int) -> Any:
         """Log-mel spectrum of samples at 16 kHz, padded with its mean level to `frames`, through the encoder."""
@@ -63,7 +65,7 @@ class WhisperDecoder:
 
     def detect(self, encoded: Any) -> tuple[str, float]:
         """The likeliest language of an encoded window; always English for an English model."""
-        if not self.multilingual:
+        if not self._multilingual:
             return "en", 1.0
         token, probability = self._model.detect_language(encoded)[0][0]
         return token.strip("<|>"), float(probability)
@@ -88,7 +90,7 @@ class WhisperDecoder:
 
     def _prompt(self, language: str, *, timestamps: bool) -> list[int]:
         names = ["<|startoftranscript|>"]
-        if self.multilingual:
+        if self._multilingual:
             names += [f"<|{language}|>", "<|transcribe|>"]
         return [self._token(name) for name in names] + ([] if timestamps else [self._untimed])
 

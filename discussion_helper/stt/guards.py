@@ -33,8 +33,8 @@ def refusal(
     `voiced_s`: seconds of voice that the detectors saw, None when none looked. `average_logprob`: natural logarithm
     per token, timestamps included. No text is refused for what it says, and no sign decides alone where speech shows
     it too. The doubt is the no-speech probability minus the logarithm. In 140 turns of recorded speech (tiny.en and
-    base) it stayed below 1.4 where the words were right, but for a few faint ones of 0.2 s; it was above 1.6 in 86 of 91
-    pieces of noise and music that gave a text ("Thank you.", "I'm sorry."), the other five being human voices. The
+    base) it stayed below 1.4 where the words were right, but for a few faint ones of 0.2 s; it was above 1.6 in 86 of
+    91 pieces of noise and music that gave a text ("Thank you.", "I'm sorry."), the other five being human voices. The
     more voice was seen, the more is believed.
     """
     words = words_in(text)

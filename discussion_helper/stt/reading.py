@@ -49,6 +49,14 @@ class Decoder(Protocol):
         """Its language, and the probability of that."""
         ...
 
+    def knows(self, language: str) -> bool:
+        """Whether it has words of `language`, an ISO 639-1 code."""
+        ...
+
+    def close(self) -> None:
+        """Give the memory back."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Read:

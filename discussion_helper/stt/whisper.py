@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,7 +16,7 @@ from discussion_helper.errors import DiscussionError, RecogniserError, SettingEr
 from discussion_helper.stt.base import Recognised
 from discussion_helper.stt.ctranslate import WhisperDecoder, check_files
 from discussion_helper.stt.guards import LEAST_VOICED_S, compression_ratio, refusal
-from discussion_helper.stt.reading import Abandoned, Read, read
+from discussion_helper.stt.reading import Abandoned, Decoder, Read, read
 from discussion_helper.stt.windows import RATE
 
 __all__ = ["WhisperRecogniser"]
@@ -33,15 +34,23 @@ class WhisperRecogniser:
     Raises ModelMissing here, and ModelCorrupt and SettingError (a language that the model does not know) on loading.
     """
 
-    def __init__(self, model_path: Path, *, language: str | None = None, threads: int = 2) -> None:
+    def __init__(
+        self,
+        model_path: Path,
+        *,
+        language: str | None = None,
+        threads: int = 2,
+        load: Callable[[Path, int], Decoder] = WhisperDecoder,
+    ) -> None:
         if threads < 1:
             raise SettingError(f"threads: {threads} is too few.", fix="Use 1 or more.")
         check_files(model_path)
-        self._path, self._threads = model_path, threads
+        self._load = partial(load, model_path, threads)
+        self._path = model_path
         self._wanted = language.lower().replace("_", "-").split("-")[0] if language else None
         self._limiter = anyio.CapacityLimiter(1)
         self._busy = threading.Lock()  # the limiter forgets a thread that nobody waits for any more
-        self._decoder: WhisperDecoder | None = None
+        self._decoder: Decoder | None = None
         self._closed = False
         self.language = self._wanted or ""
         """Of the last turn that was believed."""
@@ -74,36 +83,35 @@ class WhisperRecogniser:
     async def _alone(self, work: Callable[[Callable[[], bool]], _T]) -> _T:
         if self._closed:
             raise RuntimeError("the recogniser is closed")
-        abandoned = threading.Event()
+        left = threading.Event()
 
         def run() -> _T:
             with self._busy:
-                return work(abandoned.is_set)
+                return work(lambda: left.is_set() or self._closed)
 
         try:
             return await anyio.to_thread.run_sync(run, limiter=self._limiter, abandon_on_cancel=True)
         except DiscussionError:
             raise
+        except Abandoned:
+            raise RecogniserError("The recogniser was closed before it had the text.") from None
         except Exception as error:  # CTranslate2 raises RuntimeError, ValueError and MemoryError
             raise RecogniserError(f"The recogniser failed ({error}).", fix="Try again.") from error
         finally:
-            abandoned.set()
+            left.set()
 
     def _read(self, samples: Samples, abandoned: Callable[[], bool]) -> Read:
         if abandoned():
             raise Abandoned
-        if self._closed:
-            raise RecogniserError("The recogniser was closed while a turn waited for it.")
         if self._decoder is None:
-            self._decoder = self._load()
+            self._decoder = self._loaded()
         return read(self._decoder, samples, language=self._wanted, abandoned=abandoned)
 
-    def _load(self) -> WhisperDecoder:
-        decoder = WhisperDecoder(self._path, threads=self._threads)
+    def _loaded(self) -> Decoder:
+        decoder = self._load()
         if self._wanted and not decoder.knows(self._wanted):
-            kind = "does not know it" if decoder.multilingual else "knows English only"
-            fix = "Choose a multilingual model, such as base, or another language."
-            raise SettingError(f"language: {self._wanted}, but the model in {self._path} {kind}.", fix=fix)
+            what = f"language: the model in {self._path} does not know {self._wanted}."
+            raise SettingError(what, fix="Choose a multilingual model, such as base, or another language.")
         return decoder
 
     def _release(self) -> None:

@@ -19,8 +19,8 @@ _QUIET = RATE // 5
 def window_frames(samples: int) -> int:
     """Frames of the window for so many samples at 16 kHz: 3 s more than the audio, from 15 to 30 s.
 
-    The encoder is nearly all the work, and half a window is a third of it. Below 12 s the word error rate rises by
-    2 to 5 points; a window that the audio fills to its end makes Whisper say the last words again.
+    The encoder is most of the work, and takes five times as long for 30 s as for 15. Below 12 s the word error rate
+    rises by 2 to 5 points; a window that the audio fills to its end makes Whisper say the last words again.
     """
     frames = min(FULL, max(_FLOOR, samples * 100 // RATE + _MARGIN))
     return frames + frames % 2  # the encoder halves it

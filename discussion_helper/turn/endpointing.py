@@ -1,5 +1,6 @@
 """The end of a turn: when the user has finished."""
 
+import math
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
@@ -61,9 +62,9 @@ class SilenceEndpointer:
     """
 
     def __init__(self, *, silence_s: float = 0.5, early_s: float = 0.2, max_turn_s: float = 60.0) -> None:
-        if not 0.0 < early_s <= silence_s < max_turn_s:
+        if not 0.0 < early_s <= silence_s < max_turn_s < math.inf:
             what = f"The times early_s={early_s}, silence_s={silence_s} and max_turn_s={max_turn_s} do not fit."
-            raise SettingError(what, fix="Keep 0 < early_s <= silence_s < max_turn_s.")
+            raise SettingError(what, fix="Keep 0 < early_s <= silence_s < max_turn_s, and that finite.")
         self.silence_s, self.early_s, self.max_turn_s = silence_s, early_s, max_turn_s
 
     def verdict(self, turn: OpenTurn) -> Verdict:

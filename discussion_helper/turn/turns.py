@@ -12,9 +12,9 @@ from discussion_helper.turn.endpointing import Endpointer, OpenTurn, Verdict
 
 __all__ = ["TurnEnded", "TurnEvent", "TurnPaused", "TurnResumed", "TurnSegmenter", "TurnStarted"]
 
-ONSET_S = 0.7
+_ONSET_S = 0.7
 """How far back an onset may lie when it is certain; kept on top of the pre-roll."""
-LONGEST_GAP_S = 2.0
+_LONGEST_GAP_S = 2.0
 """A longer hole in the stream ends the turn; a shorter one counts as silence."""
 
 
@@ -89,7 +89,7 @@ class TurnSegmenter:
         self._tracker, self._endpointer = tracker, endpointer
         self._rate = tracker.rate
         self._preroll, self._tail = round(preroll_s * self._rate), round(tail_s * self._rate)
-        self._between = self._preroll + round(ONSET_S * self._rate)
+        self._between = self._preroll + round(_ONSET_S * self._rate)
         self._min_voiced_s = min_voiced_s
         self.reset()
 
@@ -132,7 +132,7 @@ class TurnSegmenter:
         if frame.rate != self._rate or frame.start < expected:
             got = f"{frame.rate} Hz from sample {frame.start}"
             raise ValueError(f"expected {self._rate} Hz from sample {expected} on, got {got}")
-        if frame.start - expected > LONGEST_GAP_S * self._rate:
+        if frame.start - expected > _LONGEST_GAP_S * self._rate:
             events = self.flush()
             self.reset(at=frame.start)
             return events + self._push(frame.samples)

@@ -12,13 +12,13 @@ from discussion_helper.errors import ModelCorrupt, ModelMissing
 
 __all__ = ["SileroDetector", "silero_path"]
 
-TUNED_SHA256 = "4cbf549b8326f60f80f2536d9eefeb450a9abe83365a098031c89719f1be17d2"
+_TUNED_SHA256 = "4cbf549b8326f60f80f2536d9eefeb450a9abe83365a098031c89719f1be17d2"
 """`silero_vad_v6.onnx` of faster-whisper 1.2.1; the thresholds in `turn` were measured with it."""
 
-CONTEXT = 64
+_CONTEXT = 64
 """Samples of the frame before that the model sees again."""
 
-NAMES = "input", "h", "c"
+_NAMES = "input", "h", "c"
 """The model's inputs: (1, 576) samples and its memory, twice (1, 1, 128)."""
 
 
@@ -65,7 +65,7 @@ class SileroDetector:
         if not file.is_file():
             raise ModelMissing(f"The voice detector {file} does not exist.", fix="Correct the path, or leave it out.")
         content = file.read_bytes()
-        self.tuned = sha256(content).hexdigest() == TUNED_SHA256
+        self.tuned = sha256(content).hexdigest() == _TUNED_SHA256
         try:
             self._session = _session(content)
             self.reset()
@@ -80,12 +80,12 @@ class SileroDetector:
         """Of the next 512 samples of the stream. Raises ValueError for another number of samples."""
         if len(samples) != self.frame_samples:
             raise ValueError(f"expected {self.frame_samples} samples, got {len(samples)}")
-        self._input[0, :CONTEXT] = self._input[0, -CONTEXT:]
-        self._input[0, CONTEXT:] = samples
-        output, *self._memory = self._session.run(None, dict(zip(NAMES, [self._input, *self._memory], strict=True)))
+        self._input[0, :_CONTEXT] = self._input[0, -_CONTEXT:]
+        self._input[0, _CONTEXT:] = samples
+        output, *self._memory = self._session.run(None, dict(zip(_NAMES, [self._input, *self._memory], strict=True)))
         return float(output.flat[0])
 
     def reset(self) -> None:
         """Forget the stream so far."""
-        self._input = np.zeros((1, CONTEXT + self.frame_samples), np.float32)
+        self._input = np.zeros((1, _CONTEXT + self.frame_samples), np.float32)
         self._memory = [np.zeros((1, 1, 128), np.float32) for _ in "hc"]
