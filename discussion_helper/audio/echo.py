@@ -8,6 +8,7 @@ from pywebrtc_audio import EchoCanceller as Aec3
 from discussion_helper.audio.echo_level import EchoLevel
 from discussion_helper.audio.frames import Samples
 from discussion_helper.audio.inbox import Played
+from discussion_helper.audio.own_voice import OwnVoice
 from discussion_helper.audio.reference import Reference, SampleClock
 
 __all__ = ["EchoCanceller", "EchoPath"]
@@ -94,6 +95,7 @@ class EchoPath:
         self._reference = Reference()
         self._canceller = EchoCanceller()
         self._level = EchoLevel()
+        self._own = OwnVoice()
         self.reset()
 
     def reset(self) -> None:
@@ -101,6 +103,7 @@ class EchoPath:
         self._reference.reset()
         self._canceller.reset()
         self._level.reset()
+        self._own.reset()
         self._clock = SampleClock()
         self._next = 0
         self._power_before = 0.0
@@ -129,7 +132,16 @@ class EchoPath:
         out = self._canceller.process(near, far)
         expected = self._level.step(power, _power(far), only_echo=self._is_only_echo(_power(out), power))
         self.near_db, self.expected_db = _decibels(power), _decibels(expected)
+        self._own.push(near, out, far)
         return out
+
+    def is_own_voice(self) -> bool:
+        """Whether what is left of the last 200 ms is the loudspeaker's sound all the same.
+
+        It happens while the canceller learns: when the loudspeaker is turned on or up, the microphone is moved, or
+        a device stumbles. Takes about 1 ms.
+        """
+        return self._own.is_heard()
 
     def _is_only_echo(self, left: float, power: float) -> bool:
         # The output is late: most of it belongs to the block before.

@@ -31,6 +31,8 @@ class Turn:
     decided_at_s: float
     started_at_s: float
     voiced_until_s: float
+    own: bool = False
+    """So far it is nothing but the agent's own voice, which the echo canceller left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,10 @@ class EchoPath(Protocol):
 
     def clean(self, near: Samples, at_s: float, start: int) -> Samples:
         """The 10 ms of the microphone from sample `start` at 16 kHz, there at `at_s`, without the echo."""
+        ...
+
+    def is_own_voice(self) -> bool:
+        """Whether what was cleaned last still is the loudspeaker's sound. Takes milliseconds."""
         ...
 
 
@@ -117,8 +123,12 @@ class Hearing:
         clean = self._echo.clean(block, zero_s + start / RATE, start)
         for event in self._segmenter.feed(Frame(clean, RATE, start)):
             yield self._turn(event, zero_s)
-        if self._onset.step(self._segmenter.open_voiced_s):
+        if self._interrupts(self._segmenter.open_voiced_s):
             yield Onset(zero_s + self._next / RATE, self._segmenter.open_voiced_s)
+
+    def _interrupts(self, voiced_s: float) -> bool:
+        doubtful = voiced_s > self._onset.voiced_s and not self._onset.told
+        return self._onset.step(voiced_s, own=doubtful and self._echo.is_own_voice())
 
     def _turn(self, event: TurnEvent, zero_s: float) -> Turn:
         return Turn(
@@ -126,6 +136,7 @@ class Hearing:
             decided_at_s=zero_s + self._next / RATE,
             started_at_s=zero_s + self._segmenter.onset / RATE,
             voiced_until_s=zero_s + self._segmenter.voiced_until / RATE,
+            own=self._onset.is_own,
         )
 
     def _measure(self, samples: Samples) -> Iterator[Level]:

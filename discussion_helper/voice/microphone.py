@@ -167,6 +167,11 @@ class MicrophoneListener:
 
     async def _follow(self, note: Turn, early: _Recognition | None, tasks: TaskGroup) -> _Recognition | None:
         match note.event:
+            case TurnPaused() | TurnEnded() if note.own:
+                if early is not None:
+                    early.scope.cancel()
+                if isinstance(note.event, TurnEnded):
+                    self._finish(note, Recognised("", refused="echo"))
             case TurnPaused() as pause:
                 return self._begin(pause, tasks)
             case TurnResumed() if early is not None:

@@ -44,6 +44,9 @@ class NoEcho:
         self.times.append(at_s)
         return near
 
+    def is_own_voice(self) -> bool:
+        return False
+
 
 def hearing_of(echo: NoEcho | None = None, rate: int = RATE) -> Hearing:
     tracker = ActivityTracker(gate=LoudIsVoice(160), judge=LoudIsVoice(512))
