@@ -75,10 +75,15 @@ def run_turns(room: Room, talk: TalkHandle, sayings: Sequence[Saying], progress:
         row, lags = _turn(room, talk, saying)
         turns.rows.append(row)
         turns.lags_ms += lags
-        delay = "no answer" if row.voice_to_voice_ms is None else f"{row.voice_to_voice_ms:.0f} ms"
-        progress.step("turns", len(turns.rows), len(sayings), f"{row.clip}: {delay}{', early' * row.early}")
+        progress.step("turns", len(turns.rows), len(sayings), f"{row.clip}: {_fate(row)}")
     turns.usage = meter.read()
     return turns
+
+
+def _fate(row: TurnRow) -> str:
+    if row.voice_to_voice_ms is None:
+        return "spoken over" if row.spoke_over else "no answer"
+    return f"{row.voice_to_voice_ms:.0f} ms{', cut off early' * row.early}"
 
 
 def _turn(room: Room, talk: TalkHandle, saying: Saying) -> tuple[TurnRow, list[float]]:
