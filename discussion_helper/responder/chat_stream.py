@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ChatStream", "Limits"]
 
-RETRY_AFTER_S = 0.3
+_RETRY_AFTER_S = 0.3
 """Pause before the only second attempt, made when the endpoint fails (5xx) before it has begun to answer."""
-CLOSE_LIMIT_S = 0.1
+_CLOSE_LIMIT_S = 0.1
 
 _BROKEN = "broke off before the end of the reply"
 _ENDS = (".", "!", "?", "…", "。", "！", "？", "।", "؟", ")", '"', "”", "»")
@@ -78,9 +78,9 @@ class ChatStream:
                 deadline = min(now() + self._limits.between_s, self._begun_at + self._limits.thinking_s)
 
     async def aclose(self) -> None:
-        """Break the connection off; shielded, CLOSE_LIMIT_S at most."""
+        """Break the connection off; shielded, 0.1 s at most."""
         if self._stream is not None:
-            with anyio.move_on_after(CLOSE_LIMIT_S, shield=True), suppress(Exception):
+            with anyio.move_on_after(_CLOSE_LIMIT_S, shield=True), suppress(Exception):
                 await self._stream.close()
 
     async def _next_chunk(self, deadline: float) -> "ChatCompletionChunk | None":
@@ -99,7 +99,7 @@ class ChatStream:
         try:
             stream: AsyncStream[ChatCompletionChunk] = await self._create()
         except openai.InternalServerError:
-            await anyio.sleep(RETRY_AFTER_S)
+            await anyio.sleep(_RETRY_AFTER_S)
             stream = await self._create()
         kind = stream.response.headers.get("content-type", "")
         if not kind.startswith("text/event-stream"):

@@ -8,10 +8,10 @@ from anyio import from_thread, to_thread
 
 from discussion_helper.background import Background
 
-__all__ = ["CLOSE_LIMIT_S", "Decoding"]
+__all__ = ["CLOSE_LIMIT_S", "PIECES_HELD", "Decoding"]
 
 CLOSE_LIMIT_S = 0.2
-"""How long closing waits for the thread. It looks at the stop flag at every token, and every 64 tokens of a prefill."""
+"""How long closing waits for the thread. A model looks at the stop flag at every token."""
 PIECES_HELD = 256
 """Pieces decoded and not read yet; the model then waits."""
 
@@ -40,8 +40,8 @@ class Decoding:
             raise StopAsyncIteration from None
 
     async def outcome(self) -> str:
-        """Wait for the end; what `work` returned. Raises what it raised."""
-        return await self._thread.wait()
+        """Wait for the end; what `work` returned, "" when it was stopped. Raises what it raised."""
+        return "" if self._stopped else await self._thread.wait()
 
     async def aclose(self) -> None:
         """Stop the model and wait for its thread, CLOSE_LIMIT_S at most; shielded, idempotent."""

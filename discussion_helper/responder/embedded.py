@@ -10,7 +10,7 @@ from anyio import to_thread
 from discussion_helper.background import Background
 from discussion_helper.errors import ResponderError, SettingError
 from discussion_helper.responder.base import Clauses, with_system
-from discussion_helper.responder.decoding import CLOSE_LIMIT_S, Decoding
+from discussion_helper.responder.decoding import Decoding
 from discussion_helper.responder.history import fitting, size_of
 from discussion_helper.responder.llama import ContextFull, Llama, check_model_file
 from discussion_helper.responder.prompt import system_prompt
@@ -18,6 +18,7 @@ from discussion_helper.types import Message
 
 __all__ = ["EmbeddedResponder"]
 
+_FREE_LIMIT_S = 0.15
 _BYTES_PER_TOKEN = 3.0
 """First guess; English has 4 to 4.5, other languages 2 to 3. A guess that was too high is corrected by the model."""
 _MARGIN = 16
@@ -89,10 +90,11 @@ class EmbeddedResponder:
     async def aclose(self) -> None:
         """Stop what is going on and free the model, within 0.4 s; what takes longer ends by itself. Idempotent."""
         self._closed = True
-        for decoding in list(self._decodings):
-            await self._end(decoding)
+        async with anyio.create_task_group() as tasks:
+            for decoding in self._decodings:
+                tasks.start_soon(self._end, decoding)
         freeing = Background(self._free, name="freeing the language model").start()
-        with anyio.move_on_after(CLOSE_LIMIT_S, shield=True):
+        with anyio.move_on_after(_FREE_LIMIT_S, shield=True):
             await freeing.finished()
 
     def _begin(self, messages: list[Message], max_tokens: int) -> Decoding:

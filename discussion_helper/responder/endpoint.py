@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["EndpointResponder"]
 
-CONNECT_LIMIT_S = 5.0
-WARMUP_LIMIT_S = 5.0
-CLOSE_LIMIT_S = 0.2
+_CONNECT_LIMIT_S = 5.0
+_WARMUP_LIMIT_S = 5.0
+_CLOSE_LIMIT_S = 0.2
 
 
 class EndpointResponder:
@@ -87,13 +87,13 @@ class EndpointResponder:
             raise self._errors.empty()
 
     async def warmup(self) -> None:
-        """Ask for the list of models: is anybody there, and is the key good. WARMUP_LIMIT_S at most.
+        """Ask for the list of models: is anybody there, and is the key good. Five seconds at most.
 
         Raises EndpointRefused, EndpointUnreachable. An endpoint that has no such list is taken as it is.
         """
         import openai
 
-        with anyio.CancelScope(deadline=anyio.current_time() + WARMUP_LIMIT_S):
+        with anyio.CancelScope(deadline=anyio.current_time() + _WARMUP_LIMIT_S):
             try:
                 await self._client.models.with_raw_response.list(extra_headers=self._headers)
             except openai.APIStatusError as error:
@@ -102,11 +102,11 @@ class EndpointResponder:
             except Exception as error:
                 raise self._errors.of(error) from None
             return
-        raise self._errors.unreachable(f"does not answer within {WARMUP_LIMIT_S:g} s")
+        raise self._errors.unreachable(f"does not answer within {_WARMUP_LIMIT_S:g} s")
 
     async def aclose(self) -> None:
         """Close the connections; idempotent."""
-        with anyio.move_on_after(CLOSE_LIMIT_S, shield=True):
+        with anyio.move_on_after(_CLOSE_LIMIT_S, shield=True):
             await self._client.close()
 
     def _ask(self, messages: Sequence[Message]) -> ChatStream:
@@ -122,7 +122,7 @@ class EndpointResponder:
 def _client(base_url: str, api_key: str | None) -> "AsyncOpenAI":
     import openai
 
-    timeout = openai.Timeout(None, connect=CONNECT_LIMIT_S)  # the other limits are the responder's own
+    timeout = openai.Timeout(None, connect=_CONNECT_LIMIT_S)  # the other limits are the responder's own
     return openai.AsyncOpenAI(
         base_url=base_url,
         api_key=api_key or "none",  # never None: the client would take OPENAI_API_KEY and send it anywhere

@@ -1,5 +1,7 @@
 """A language model in this process: llama.cpp, loaded from one file."""
 
+import importlib
+import os
 import secrets
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -9,13 +11,14 @@ from discussion_helper.errors import ModelCorrupt, ModelMissing, ResponderError
 
 __all__ = ["BATCH", "ContextFull", "Llama", "check_model_file"]
 
-BATCH = 64
-"""Tokens read between two looks at the stop flag: 70-80 ms inside a cold prefill on two cores, where llama.cpp's own
-2048 would go on for seconds; the price is 12 % of prefill speed (both measured)."""
+BATCH = 16
+"""Tokens read between two looks at the stop flag: 64 ms at the 250 tokens a second that two cores read. llama.cpp's
+own 2048 would go on for seconds. Between 16 and 128 the speed was the same, within the spread (measured)."""
 _REUSE = 16
 """Shortest run of tokens that is moved within the cache instead of being read again when old turns were left out:
 761 tokens then cost 70 ms instead of 3.3 s (measured)."""
 
+_SPINS = "GOMP_SPINCOUNT"
 _FIX = "Run `discussion-helper models pull`, or name another file with --llm."
 
 
@@ -49,12 +52,13 @@ class Llama:
     def __init__(self, path: Path, *, threads: int, context: int) -> None:
         """Load `path`. Raises ModelMissing, ModelCorrupt."""
         check_model_file(path)
-        import xllamacpp
-
+        xllamacpp = _library()
         try:
-            self._server = xllamacpp.Server(_parameters(path, threads=threads, context=context))
+            self._server = xllamacpp.Server(_parameters(xllamacpp, path, threads=threads, context=context))
         except (RuntimeError, ValueError) as error:
             raise ModelCorrupt(f"llama.cpp cannot load the language model {path}.", fix=_FIX) from error
+        # Its loop begins a moment later, and a server that is dropped before that never ends: see it at work first.
+        self._server.handle_completions({"prompt": "a", "n_predict": 0}, lambda _: False)
 
     def chat(self, request: Mapping[str, Any], take: Callable[[str], bool]) -> str:
         """Stream one completion into `take`, which is also called with "" while the prompt is read; True stops.
@@ -109,9 +113,24 @@ def _line(problem: object) -> str:
     return " ".join(str(problem).split())[:200]
 
 
-def _parameters(path: Path, *, threads: int, context: int) -> Any:
-    import xllamacpp
+def _library() -> Any:
+    """Import llama.cpp so that its threads wait for each other briefly, where the user has not said otherwise.
 
+    GNU OpenMP spins 300 times longer by default. On a machine that does anything else, that takes the core from the
+    very thread it waits for: two threads on two busy cores then decode 1 to 12 tokens a second, with this 30, and on
+    idle cores 82 instead of 96 (measured). The variable is read when the library is loaded, so it is set for that
+    moment alone; other platforms' OpenMP does not know it.
+    """
+    if _SPINS in os.environ or "OMP_WAIT_POLICY" in os.environ:
+        return importlib.import_module("xllamacpp")
+    os.environ[_SPINS] = "1000"
+    try:
+        return importlib.import_module("xllamacpp")
+    finally:
+        del os.environ[_SPINS]
+
+
+def _parameters(xllamacpp: Any, path: Path, *, threads: int, context: int) -> Any:
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(path)
     parameters.n_ctx = context
@@ -120,6 +139,7 @@ def _parameters(path: Path, *, threads: int, context: int) -> Any:
     parameters.n_cache_reuse = _REUSE
     parameters.cache_ram_mib = 0  # else up to 8 GB of old conversations
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = threads
+    parameters.fit_params = False  # else the vocabulary is loaded twice, and loading holds the interpreter's lock
     parameters.warmup = False  # reading the system prompt does it
     parameters.verbosity = -1  # prints nothing: stdout and stderr belong to the program
     parameters.api_keys = [secrets.token_urlsafe(32)]

@@ -71,6 +71,11 @@ def stuck(let_go: threading.Event) -> Callable[[Take], str]:
     return script
 
 
+@pytest.fixture(params=["asyncio", "trio"])
+def anyio_backend(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
 @pytest.fixture
 def llama(monkeypatch: pytest.MonkeyPatch) -> PlayedLlama:
     llama = PlayedLlama()

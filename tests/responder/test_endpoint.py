@@ -485,7 +485,7 @@ async def test_warming_up_fails_clearly(
 async def test_warming_up_has_a_limit(
     endpoint: "FakeEndpoint", responder: EndpointResponder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("discussion_helper.responder.endpoint.WARMUP_LIMIT_S", 0.1)
+    monkeypatch.setattr("discussion_helper.responder.endpoint._WARMUP_LIMIT_S", 0.1)
     endpoint.answer = lambda exchange: exchange.gone.wait()
     with pytest.raises(EndpointUnreachable, match=r"does not answer within 0\.1 s"):
         await responder.warmup()

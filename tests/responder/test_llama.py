@@ -1,5 +1,7 @@
 """The embedded responder on the real model: it answers, remembers the prefix, stops, prints nothing, leaves nothing."""
 
+import importlib
+import os
 import subprocess
 import sys
 import threading
@@ -21,8 +23,9 @@ from discussion_helper.types import Message
 pytestmark = [pytest.mark.anyio, pytest.mark.models]
 
 FRANCE: list[Message] = [{"role": "user", "content": "What is the capital of France?"}]
-ONE_BATCH = 5
-"""Most reports on a prompt of which no more than one batch had to be read: beginning, batch, role, end."""
+A_FEW = 6
+"""Most reports on a prompt of which only the last turns had to be read: beginning, two batches, role, end, a spare."""
+SPINS = "GOMP_SPINCOUNT"
 LONG = "one of many words in a very long message that " * 150  # 1500 words
 
 
@@ -34,7 +37,7 @@ def model() -> Path:
 
 @pytest.fixture
 async def responder(model: Path) -> AsyncIterator[EmbeddedResponder]:
-    responder = EmbeddedResponder(model, seed=1, context=4096, threads=1)
+    responder = EmbeddedResponder(model, seed=1, context=4096)
     await responder.warmup()
     yield responder
     await responder.aclose()
@@ -53,13 +56,13 @@ async def test_it_answers_in_plain_short_sentences(responder: EmbeddedResponder)
 
 
 async def test_the_conversation_so_far_is_not_read_again(model: Path) -> None:
-    llama = Llama(model, threads=1, context=1024)
+    llama = Llama(model, threads=2, context=1024)
     request: dict[str, Any] = {"max_tokens": 1, "messages": [{"role": "user", "content": LONG[:1200]}]}
-    assert _read(llama, request) > ONE_BATCH + 1
+    assert _read(llama, request) > 2 * A_FEW
     request["messages"] += [{"role": "assistant", "content": "Yes."}, {"role": "user", "content": "Why?"}]
-    assert _read(llama, request) <= ONE_BATCH
+    assert _read(llama, request) <= A_FEW
     request["messages"] = [{"role": "user", "content": "Hello."}, *request["messages"][1:]]
-    assert _read(llama, request) <= ONE_BATCH  # the oldest turn is gone: the rest is moved, not read
+    assert _read(llama, request) <= A_FEW  # the oldest turn is gone: the rest is moved, not read
 
 
 def _read(llama: Llama, request: dict[str, Any]) -> int:
@@ -124,6 +127,27 @@ async def test_what_goes_wrong_in_the_callback_is_not_lost(model: Path) -> None:
         llama.chat({"messages": [{"role": "user"}], "max_tokens": 5}, lambda _: False)
 
 
+@pytest.mark.parametrize("own", [{}, {"GOMP_SPINCOUNT": "7"}, {"OMP_WAIT_POLICY": "ACTIVE"}])
+async def test_its_threads_wait_briefly_unless_the_user_says_otherwise(
+    model: Path, monkeypatch: pytest.MonkeyPatch, own: dict[str, str]
+) -> None:
+    seen: list[str | None] = []
+    load = importlib.import_module
+
+    def noting(name: str) -> object:
+        seen.append(os.environ.get(SPINS))
+        return load(name)
+
+    monkeypatch.setattr(importlib, "import_module", noting)
+    for name in (SPINS, "OMP_WAIT_POLICY"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in own.items():
+        monkeypatch.setenv(name, value)
+    Llama(model, threads=1, context=512)
+    assert seen == [own.get(SPINS) if own else "1000"]
+    assert os.environ.get(SPINS) == own.get(SPINS)
+
+
 async def test_its_port_is_locked(model: Path) -> None:
     llama = Llama(model, threads=1, context=512)
     async with httpx.AsyncClient(base_url=llama._server.listening_address, trust_env=False) as client:
@@ -161,7 +185,7 @@ def test_it_prints_nothing(model: Path) -> None:
         "import anyio, sys\n"
         "from discussion_helper.responder.embedded import EmbeddedResponder\n"
         "async def main():\n"
-        "    responder = EmbeddedResponder(sys.argv[1], max_tokens=3, threads=1)\n"
+        "    responder = EmbeddedResponder(sys.argv[1], max_tokens=3)\n"
         "    async for clause in responder.reply([{'role': 'user', 'content': 'Hello.'}]):\n"
         "        assert clause\n"
         "    await responder.aclose()\n"
