@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 from typing import Generic, Self, TypeVar
 
 import anyio
+from anyio.lowlevel import current_token
 
 from discussion_helper.failures import Carried
 
@@ -170,7 +171,7 @@ async def isolated(call: Callable[[], Awaitable[T]], *, name: str, within_s: flo
 
 def _here() -> tuple[int, object]:
     try:
-        return threading.get_ident(), anyio.lowlevel.current_token()
+        return threading.get_ident(), current_token()
     except anyio.NoEventLoopError:
         return threading.get_ident(), None
 

@@ -93,10 +93,16 @@ class Sessions(Generic[R]):
         return None if session is None else await session.stop()
 
     async def aclose(self) -> None:
-        """Stop all at the same time; one that hangs keeps no other one's microphone open. Idempotent."""
+        """Stop all at the same time; one that hangs or fails keeps no other one's microphone open. Idempotent.
+
+        Raises ExceptionGroup when some could not be stopped.
+        """
+        failures: list[Exception] = []
         async with anyio.create_task_group() as tasks:
             for session in tuple(self._sessions.values()):
-                tasks.start_soon(session.stop)
+                tasks.start_soon(_stop, session, failures)
+        if failures:
+            raise ExceptionGroup("some sessions could not be stopped", failures)
 
     async def __aenter__(self) -> Self:
         return self
@@ -117,3 +123,10 @@ class Sessions(Generic[R]):
         for key, session in tuple(self._sessions.items()):
             if session.ended and now() - self._seen_ended.setdefault(key, now()) > self._kept_s:
                 del self._sessions[key], self._seen_ended[key]
+
+
+async def _stop(session: Running, failures: list[Exception]) -> None:
+    try:
+        await session.stop()
+    except Exception as failure:
+        failures.append(failure)

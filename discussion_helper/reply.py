@@ -85,10 +85,9 @@ class Reply:
 
     async def _speak_one(self, sentence: str) -> None:
         # A task of its own, because only Voice.stop() makes a voice tell what was heard: no cancellation gets there.
-        speaking = Background(lambda: self._voice.speak(sentence), name="the voice").start()
+        speaking = Background(partial(self._call_voice, sentence), name="the voice").start()
         self._speaking, began = speaking, now()
         self._said.append(sentence)
-        self._begun.set()
         try:
             with anyio.CancelScope() as self._waiting:
                 await speaking.finished()
@@ -97,6 +96,10 @@ class Reply:
             raise
         finally:
             await self._settle(speaking, sentence, began)
+
+    async def _call_voice(self, sentence: str) -> SpokenSentence:
+        self._begun.set()  # whoever waits for it runs when the voice has begun, and not before
+        return await self._voice.speak(sentence)
 
     async def _settle(self, speaking: Background[SpokenSentence], sentence: str, began: float) -> None:
         try:

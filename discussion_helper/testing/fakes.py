@@ -1,5 +1,6 @@
 """Public fakes of the three parts: no audio, no model, any clock."""
 
+import math
 from collections.abc import AsyncIterator, Sequence
 
 import anyio
@@ -8,14 +9,18 @@ from discussion_helper.clock import now
 from discussion_helper.parts import Reporter
 from discussion_helper.types import Message, SpokenSentence, Utterance
 
-__all__ = ["EchoResponder", "ScriptedListener", "SilentVoice"]
+__all__ = ["SPEAKS_S", "EchoResponder", "ScriptedListener", "SilentVoice"]
+
+SPEAKS_S = 1.0
+"""How long the user of a ScriptedListener goes on speaking who interrupts."""
 
 
 class ScriptedListener:
     """Hears `turns` one after another, then ends.
 
-    `pace_s` is waited before each turn. `interrupt_after_s` reports speech that long after a reply's first
-    audio; None = never (half duplex). With no turns and `stays_open` it waits for typed turns until closed.
+    `pace_s` is waited before each turn. `interrupt_after_s` reports speech that long after a reply's first audio,
+    which goes on for SPEAKS_S or until the next turn; None = never (half duplex). With no turns and `stays_open`
+    it waits for typed turns until closed.
     """
 
     def __init__(
@@ -30,6 +35,7 @@ class ScriptedListener:
         self._interrupt_after_s = interrupt_after_s
         self._pace_s = pace_s
         self._stays_open = stays_open
+        self._speaks_until = -math.inf
         self._reporter: Reporter | None = None
         self.closed = False
 
@@ -42,16 +48,18 @@ class ScriptedListener:
         for turn in self._turns:
             started_s = self._now()
             await anyio.sleep(self._pace_s)
+            self._speaks_until = -math.inf
             yield turn if isinstance(turn, Utterance) else Utterance("user", turn, started_s, self._now())
         if self._stays_open:
             await anyio.sleep_forever()
 
     async def speech_started(self) -> None:
-        """Return `interrupt_after_s` after the call: the loop calls at a reply's first audio."""
+        """Return `interrupt_after_s` after the call, which comes at a reply's first audio; at once while it speaks."""
         if self._interrupt_after_s is None:
             await anyio.sleep_forever()
-        else:
+        elif now() >= self._speaks_until:
             await anyio.sleep(self._interrupt_after_s)
+            self._speaks_until = now() + SPEAKS_S
 
     async def aclose(self) -> None:
         """Nothing to release."""

@@ -12,7 +12,7 @@ import anyio.from_thread
 import anyio.to_thread
 import pytest
 
-from discussion_helper.session import Session
+from discussion_helper.session import Session, Sessions
 from discussion_helper.testing import EchoResponder, ScriptedListener, SilentVoice
 from discussion_helper.types import Floor
 
@@ -234,3 +234,32 @@ async def test_another_thread_is_refused_loudly_and_may_call_in_properly() -> No
     assert await anyio.to_thread.run_sync(other_thread) is True
     assert ["refused"] * 5 == refused
     await session.stop()
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", ["asyncio", "trio"])
+async def test_a_session_of_another_thread_in_the_registry_keeps_no_other_one_open() -> None:
+    sessions: Sessions[Session] = Sessions()
+    started, over = threading.Event(), threading.Event()
+
+    def make() -> Session:
+        return sessions.add(Session(ScriptedListener([], stays_open=True), EchoResponder(), SilentVoice())).start()
+
+    async def hold() -> None:
+        elsewhere = make()
+        started.set()
+        await anyio.to_thread.run_sync(over.wait)
+        await elsewhere.stop()
+
+    thread = threading.Thread(target=lambda: anyio.run(hold), daemon=True)
+    thread.start()
+    await anyio.to_thread.run_sync(started.wait)
+    here = make()
+    with pytest.raises(ExceptionGroup, match="could not be stopped"):
+        await sessions.aclose()
+
+    assert here.ended
+    assert 1 == len(sessions)
+    over.set()
+    await anyio.to_thread.run_sync(thread.join)
+    assert 0 == len(sessions)

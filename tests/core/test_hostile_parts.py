@@ -544,6 +544,69 @@ async def test_one_object_in_three_places_is_closed_once() -> None:
     assert 1 == parts.closes
 
 
+class PerReplyAudible(Parts):
+    """Knows when it is heard, and forgets it only when it speaks again, as real ones do."""
+
+    def __init__(self, *turns: str, behave: Does) -> None:
+        super().__init__(*turns, sentences=1, behave=behave)
+        self.heard = anyio.Event()
+
+    async def speak(self, sentence: str) -> SpokenSentence:
+        self.heard, self.silent = anyio.Event(), anyio.Event()
+        with anyio.move_on_after(3.0):
+            await self.silent.wait()
+        self.heard.set()
+        with anyio.move_on_after(1.0):
+            await self.silent.wait()
+        return SpokenSentence(sentence, 3.0, cut=self.silent.is_set(), heard="")
+
+    async def audible(self) -> None:
+        await self.heard.wait()
+
+
+async def test_the_grace_counts_from_the_first_audio_of_every_reply() -> None:
+    session = session_of(PerReplyAudible("one", "two", behave={"speech_started": taking(0.0)})).start()
+    events = session.events("interruption")
+    await session.wait()
+
+    assert [3.35, 6.7] == [pytest.approx(event.at_s, abs=0.01) async for event in events]
+    assert [3.0, 3.0] == [pytest.approx(t.speak_s, abs=0.01) for t in session.discussion.conversation.timings]
+
+
+@pytest.mark.parametrize("after_s", [0.0, 0.01, 0.5, 0.99, 1.0, 1.001, 1.5, 1.999, 2.001, 2.4, 2.9])
+@pytest.mark.parametrize("ahead", [False, True])
+async def test_button_and_onset_leave_the_same_at_any_moment(after_s: float, ahead: bool) -> None:
+    """In a sentence, at its last sample, between two, at the reply's end."""
+
+    async def outcome(button: bool) -> tuple[object, ...]:
+        async def hear() -> None:
+            await (anyio.sleep_forever() if button else anyio.sleep(after_s))
+
+        class Pausing(Parts):
+            async def reply(self, messages: Sequence[Message]) -> AsyncIterator[str]:
+                yield "first"
+                await anyio.sleep(2.0)
+                yield "second"
+
+        async def prepare(sentence: str) -> None: ...
+
+        parts = Pausing("one", "two", behave={"speech_started": hear})
+        if ahead:
+            parts.prepare = prepare  # type: ignore[attr-defined]
+        session = session_of(parts, barge_in_grace_s=0.0)
+        events, floors = session.events(), session.events("floor")
+        session.start()
+        async for event in floors:
+            if button and event.data["floor"] == "speaking":
+                await anyio.sleep(after_s)
+                await session.interrupt()
+        await session.wait()
+        told = [(event.kind, event.data) async for event in events if event.kind != "timing"]
+        return told, parts.stops, parts.spoken, session.state["interruption_rate"]
+
+    assert await outcome(button=True) == await outcome(button=False)
+
+
 # -- the thread
 
 
