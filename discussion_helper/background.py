@@ -11,16 +11,18 @@ from collections.abc import Awaitable, Callable
 from typing import Generic, Self, TypeVar
 
 import anyio
-from anyio.lowlevel import current_token
+from anyio.lowlevel import checkpoint, current_token
 
 from discussion_helper.failures import Carried
 
-__all__ = ["LET_GO_S", "Background", "CancelledWithin", "isolated", "unwrapped"]
+__all__ = ["LET_GO_S", "TURNS_OWED", "Background", "CancelledWithin", "isolated", "unwrapped"]
 
 T = TypeVar("T")
 
 LET_GO_S = 0.05
 """How long a call of a part may take to end once it was cancelled, before its caller goes on without it."""
+TURNS_OWED = 10
+"""Rounds of the event loop that a task gets in any case before it counts as late."""
 
 
 class CancelledWithin(RuntimeError):
@@ -112,6 +114,10 @@ class Background(Generic[T]):
         """Wait for the end at most `within_s` seconds, shielded. False = it is still running."""
         with anyio.move_on_after(within_s, shield=True):
             await self.finished()
+        with anyio.CancelScope(shield=True):  # time in which the event loop was held up is not the task's
+            for _ in range(TURNS_OWED):
+                if self.running:
+                    await checkpoint()
         return not self.running
 
     async def wait(self) -> T:

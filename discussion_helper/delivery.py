@@ -2,18 +2,21 @@
 
 import anyio
 
-from discussion_helper.background import isolated
+from discussion_helper.background import Background
 from discussion_helper.clock import now
 from discussion_helper.onset import speech_started
 from discussion_helper.parts import Listener, Thread
 from discussion_helper.record import Record
 from discussion_helper.reply import Reply
-from discussion_helper.types import Floor, Policy, SpokenUtterance, TurnTiming, Utterance
+from discussion_helper.storing import store_whatever_comes
+from discussion_helper.types import Floor, Policy, SpokenSentence, SpokenUtterance, TurnTiming, Utterance
 
-__all__ = ["SPOKEN_KEPT", "STORE_LIMIT_S", "Delivery", "timing_of"]
+__all__ = ["LATE_LIMIT_S", "SPOKEN_KEPT", "STILL_SPEAKING", "Delivery", "timing_of"]
 
-STORE_LIMIT_S = 5.0
-"""How long storing the agent's turn may take, also when the end has been asked for."""
+LATE_LIMIT_S = 2.0
+"""How long the next reply waits for a voice that has not returned from a sentence that was cut."""
+STILL_SPEAKING = "the voice holds on to a sentence that was cut"
+"""What is told of one that takes longer, or until the end."""
 SPOKEN_KEPT = 8
 """Replies remembered for telling an echo: what comes later than that is no echo."""
 
@@ -28,6 +31,7 @@ class Delivery:
         self._thread = thread
         self._reply: Reply | None = None
         self._over = anyio.Event()
+        self._late: Background[SpokenSentence] | None = None
         self._spoken: list[tuple[float, float]] = []
 
     async def deliver(self, reply: Reply, *, turn: Utterance | None = None, received: float = 0.0) -> None:
@@ -35,6 +39,7 @@ class Delivery:
 
         `turn` is what it answers, if anything, and `received` when that came, for the timing.
         """
+        await self._voice_is_free()
         reply.begin()
         started_s, failed = self._record.now(), False
         self._reply, self._over = reply, anyio.Event()
@@ -52,9 +57,9 @@ class Delivery:
             spoken = self._add(reply, started_s, failed=failed)
             if turn is not None:
                 self._record.add_timing(timing_of(reply, turn, received))
-            self._reply = None
+            self._reply, self._late = None, reply.late
             self._over.set()
-            await self._store(spoken)
+            await store_whatever_comes(self._thread, spoken)
 
     async def interrupt(self) -> bool:
         """Cut the reply as a person talking over it would. False, touching nothing, unless the agent is speaking."""
@@ -72,6 +77,18 @@ class Delivery:
     def echoes(self, turn: Utterance) -> bool:
         """It was heard while only the agent was audible: nothing of it lies outside one uncut reply."""
         return turn.ended_s > 0 and any(start <= turn.started_s and turn.ended_s < end for start, end in self._spoken)
+
+    @property
+    def voice_is_late(self) -> bool:
+        """It has not returned from the last sentence that was cut."""
+        return self._late is not None and self._late.running
+
+    async def _voice_is_free(self) -> None:
+        with anyio.move_on_after(LATE_LIMIT_S):
+            if self._late is not None:
+                await self._late.finished()
+        if self.voice_is_late:
+            raise RuntimeError(STILL_SPEAKING)
 
     async def _speak_watched(self, reply: Reply) -> None:
         try:
@@ -109,15 +126,6 @@ class Delivery:
         utterance = Utterance("agent", heard, started_s, ended_s, interrupted=cut, said=said)
         self._record.add(utterance)
         return utterance
-
-    async def _store(self, utterance: Utterance) -> None:
-        thread = self._thread
-        if thread is None:
-            return
-        with anyio.move_on_after(STORE_LIMIT_S, shield=True) as scope:
-            await isolated(lambda: thread.append(utterance), name="the thread")
-        if scope.cancelled_caught:
-            raise TimeoutError(f"the thread did not store the agent's turn within {STORE_LIMIT_S:g} s")
 
 
 def timing_of(reply: Reply, turn: Utterance, received: float) -> TurnTiming:

@@ -1,7 +1,6 @@
 """The loop: listen, think, speak, be interrupted."""
 
 from collections.abc import AsyncIterator
-from types import TracebackType
 from typing import Self
 
 import anyio
@@ -9,7 +8,7 @@ import anyio
 from discussion_helper.background import isolated
 from discussion_helper.clock import SessionClock, now
 from discussion_helper.closing import Part, close_parts
-from discussion_helper.delivery import Delivery
+from discussion_helper.delivery import STILL_SPEAKING, Delivery
 from discussion_helper.failures import failures_in
 from discussion_helper.generation import Generation
 from discussion_helper.onset import user_is_speaking
@@ -17,6 +16,7 @@ from discussion_helper.parts import Listener, Responder, Thread, Voice
 from discussion_helper.readying import attach_parts, warm_up
 from discussion_helper.record import Observer, Record
 from discussion_helper.reply import Reply
+from discussion_helper.storing import store
 from discussion_helper.turns import Announcement, End, Turn, Turns, Typed
 from discussion_helper.types import Conversation, Floor, Policy, Utterance
 
@@ -162,7 +162,7 @@ class Discussion:
         received = now()
         self._record.add(turn)
         self._record.set_floor(Floor.THINKING)
-        await self._store(turn)
+        await store(self._thread, turn)
         reply = self._begin(self.responder.reply(self.conversation.as_messages()))
         if await reply.generation.ready():
             await self._deliver(reply, turn=turn, received=received)
@@ -183,11 +183,6 @@ class Discussion:
     def _free_floor(self) -> None:
         if not self._stopping:
             self._record.set_floor(Floor.LISTENING)
-
-    async def _store(self, turn: Utterance) -> None:
-        thread = self._thread
-        if thread is not None:
-            await isolated(lambda: thread.append(turn), name="the thread")
 
     def _begin(self, sentences: AsyncIterator[str]) -> Reply:
         assert self._tasks is not None
@@ -239,14 +234,13 @@ class Discussion:
 
     async def close_parts(self) -> list[str]:
         """Silence the voice and close all three parts; returns a line for each that failed or hung."""
-        return await close_parts(self._parts)
+        problems = await close_parts(self._parts)
+        return [STILL_SPEAKING, *problems] if self._delivery.voice_is_late else problems
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *exc_info: object) -> None:
         with anyio.CancelScope(shield=True):
             await self.close_parts()
 

@@ -1,6 +1,7 @@
 """What concurrent tasks failed with: the first of it, and all of it in a line."""
 
 import asyncio
+import sys
 
 __all__ = ["Carried", "failures_in", "told"]
 
@@ -23,7 +24,12 @@ def failures_in(error: BaseException) -> list[BaseException]:
     if not isinstance(error, BaseExceptionGroup):
         return [error]
     inside = [failure for each in error.exceptions for failure in failures_in(each)]
-    return [failure for failure in inside if not isinstance(failure, asyncio.CancelledError)] or inside
+    return [failure for failure in inside if not isinstance(failure, _cancellations())] or inside
+
+
+def _cancellations() -> tuple[type[BaseException], ...]:
+    trio = sys.modules.get("trio")  # imported by whoever runs on it
+    return (asyncio.CancelledError,) if trio is None else (asyncio.CancelledError, trio.Cancelled)
 
 
 def told(*errors: BaseException) -> str:

@@ -88,9 +88,13 @@ class Sessions(Generic[R]):
 
     async def remove(self, session_id: str) -> Conversation | None:
         """Stop a session and forget it; None if unknown."""
-        session = self._sessions.pop(session_id, None)
+        session = self._sessions.get(session_id)
+        if session is None:
+            return None
+        conversation = await session.stop()
+        self._sessions.pop(session_id, None)
         self._seen_ended.pop(session_id, None)
-        return None if session is None else await session.stop()
+        return conversation
 
     async def aclose(self) -> None:
         """Stop all at the same time; one that hangs or fails keeps no other one's microphone open. Idempotent.

@@ -117,8 +117,6 @@ class Reply:
 
     def _check(self, speaking: Background[SpokenSentence]) -> None:
         """Raises what the voice failed with; a voice that was cut may end by a cancellation and without a result."""
-        if speaking.running:
-            raise RuntimeError("the voice goes on speaking though it was stopped and cancelled")
         was_cut = self.cut_by is not None
         if speaking.error is not None and not (was_cut and isinstance(speaking.error, CancelledWithin)):
             raise speaking.error
@@ -185,6 +183,11 @@ class Reply:
     def heard(self) -> str:
         """The words whose audio left the device since it was begun."""
         return " ".join(filter(None, map(_heard, self.results)))
+
+    @property
+    def late(self) -> Background[SpokenSentence] | None:
+        """The call of a voice that holds on to a sentence though it was stopped and cancelled."""
+        return self._speaking if self._speaking is not None and self._speaking.running else None
 
     @property
     def said(self) -> str:

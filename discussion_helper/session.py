@@ -105,6 +105,7 @@ class Session:
 
     async def mute(self, on: bool) -> None:
         """Close the microphone, or open it again. Raises RuntimeError when the listener has none."""
+        self._supervisor.check_here()
         if not isinstance(self.discussion.listener, Mutable):
             raise RuntimeError("this session's listener has no microphone to mute")
         await self.discussion.listener.mute(on)

@@ -311,11 +311,42 @@ async def test_an_interrupt_is_over_in_time_whatever_the_voice_does(method: str,
     assert anyio.current_time() - before < 0.4
     assert ("", True) == agent_turns(session)[0]
     if method == "speak_when_stopped" and how is stubborn:  # it may still be making a sound
-        with pytest.raises(RuntimeError, match="goes on speaking"):
+        with pytest.raises(RuntimeError, match="holds on to a sentence"):
             await session.wait()
     else:
         await session.wait()
         assert ("two 0 two 1", False) == agent_turns(session)[1]
+
+
+async def test_a_voice_that_returns_late_from_a_cut_sentence_is_waited_for_before_the_next_one() -> None:
+    returned_at = 0.0
+
+    async def late() -> None:
+        nonlocal returned_at
+        with anyio.CancelScope(shield=True):
+            await anyio.sleep(0.5)
+        returned_at = anyio.current_time()
+
+    session = session_of(Parts("one", "two", behave={"speak_when_stopped": late})).start()
+    await until_floor(session, Floor.SPEAKING)
+    await anyio.sleep(0.1)
+    before = anyio.current_time()
+    await session.interrupt()
+
+    assert anyio.current_time() - before < 0.15
+    assert 0.0 == returned_at
+    await until_floor(session, Floor.SPEAKING)
+    assert 0.5 == pytest.approx(returned_at - before, abs=0.01)
+    await session.wait()
+    assert ("two 0 two 1", False) == agent_turns(session)[1]
+
+
+async def test_a_voice_that_is_still_speaking_at_the_end_is_reported() -> None:
+    session = session_of(Parts("one", behave={"speak_when_stopped": stubborn})).start()
+    await until_floor(session, Floor.SPEAKING)
+    await session.stop()
+
+    assert "the voice holds on to a sentence that was cut" == (await ended(session)).data["error"]
 
 
 @pytest.mark.parametrize("method", ["utterances", "speech_started", "reply", "speak_when_stopped", "stop", "aclose"])
