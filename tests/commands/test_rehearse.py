@@ -9,7 +9,7 @@ import pytest
 from discussion_helper.cli import main
 from discussion_helper.errors import DiscussionError
 
-HEAVY = ("ctranslate2", "faster_whisper", "httpx", "numpy", "onnxruntime", "openai", "piper", "sounddevice", "xllamacpp")
+HEAVY = ("ctranslate2", "faster_whisper", "httpx", "numpy", "openai", "piper", "sounddevice", "xllamacpp")
 
 
 def test_a_rehearsal_tells_every_event_in_order(capsys: pytest.CaptureFixture[str]) -> None:
