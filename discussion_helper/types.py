@@ -179,7 +179,7 @@ class Policy:
     """0 = no cap."""
     silence_timeout_s: float = 0.0
     """The session ends after this much silence; 0 = never."""
-    barge_in_min_speech_s: float = 0.16
+    barge_in_min_speech_s: float = 0.128
     """Voice this long over the agent is an interruption; how it was chosen stands in `voice/barge_in.py`."""
     barge_in_resume_after_s: float = 1.5
     """A reply cut by a sound that brings no words goes on after this long; 0 = never."""

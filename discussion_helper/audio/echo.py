@@ -9,6 +9,7 @@ from discussion_helper.audio.echo_level import EchoLevel
 from discussion_helper.audio.frames import Samples
 from discussion_helper.audio.inbox import Played
 from discussion_helper.audio.own_voice import OwnVoice
+from discussion_helper.audio.passage import Passage
 from discussion_helper.audio.reference import Reference, SampleClock
 
 __all__ = ["EchoCanceller", "EchoPath"]
@@ -96,6 +97,7 @@ class EchoPath:
         self._canceller = EchoCanceller()
         self._level = EchoLevel()
         self._own = OwnVoice()
+        self._passage = Passage(LAG)
         self.reset()
 
     def reset(self) -> None:
@@ -104,6 +106,7 @@ class EchoPath:
         self._canceller.reset()
         self._level.reset()
         self._own.reset()
+        self._passage.reset()
         self._clock = SampleClock()
         self._next = 0
         self._power_before = 0.0
@@ -133,7 +136,7 @@ class EchoPath:
         expected = self._level.step(power, _power(far), only_echo=self._is_only_echo(_power(out), power))
         self.near_db, self.expected_db = _decibels(power), _decibels(expected)
         self._own.push(near, out, far)
-        return out
+        return self._passage.pick(near, out, self.near_db - self.expected_db)
 
     def is_own_voice(self) -> bool:
         """Whether what is left of the last 200 ms is the loudspeaker's sound all the same.

@@ -9,33 +9,41 @@ from discussion_helper.audio.frames import Samples
 __all__ = ["OwnVoice"]
 
 BLOCKS = 20
-"""What is judged: the last 200 ms, in blocks of 10 ms. Half of it left the own voice undecided, twice as much said
-"own" for 100 ms after the user had taken over."""
+"""What is judged: the last 200 ms, in blocks of 10 ms. The likeness of 90 % of the leaks is above 0.23 (with 300 ms
+0.19, with 400 ms 0.15), that of 95 % of the talkers below 0.21 to 0.23 (0.18 to 0.20, 0.16 to 0.17)."""
 REACH = 50
 """How much later than its reference an echo may come, in blocks."""
 AHEAD = 640
 """How much earlier, in samples at 16 kHz: the time stamps of a machine under load were seen 20 ms wrong."""
 FILTER = 0.95
-"""Takes the slope out of the spectrum of speech, so that vowels of two voices are not alike."""
-LIKE = 0.26
+"""Takes the slope out of the spectrum of speech, so that vowels of two voices are less alike."""
+LIKE = 0.24
+"""From here on what is left is a leak; of the frames of people who talk over the agent 1 in 40 is above it."""
+REMOVED = 0.1
+"""10 dB less than came in: the canceller has taken nearly all of it,"""
 REMOVED_LIKE = 0.4
-REMOVED = 0.03
-"""15 dB less than came in: the canceller has taken nearly all of it."""
+"""and if that was as much like the loudspeaker, what is left is no talker."""
 LEAST_PLAYED = 1e-7
 """-70 dBFS: below that nothing was played."""
 
 
 class OwnVoice:
-    """Compares the last 200 ms of the microphone with what was played in the 0.7 s before, at 16 kHz."""
+    """Compares the last 200 ms of the microphone with what was played in the 0.7 s before, at 16 kHz.
+
+    By the waveform, not by its level: a leak may be as loud as a talker, but it has the loudspeaker's samples in it.
+    Rooms in which the direct sound is stronger than all reflections together keep it above 0.4; where the reflections
+    are 7 dB stronger (a loudspeaker at the far end of a hard room) one leak in three is not recognised.
+    """
 
     def __init__(self) -> None:
         self.reset()
 
     def reset(self) -> None:
         """Forget what was heard and played."""
-        self._near: deque[Samples] = deque(maxlen=BLOCKS)
-        self._clean: deque[Samples] = deque(maxlen=BLOCKS)
-        self._far: deque[Samples] = deque(maxlen=BLOCKS + REACH)
+        silent = np.zeros(160, np.float32)
+        self._near = deque([silent] * BLOCKS, BLOCKS)
+        self._clean = deque([silent] * BLOCKS, BLOCKS)
+        self._far = deque([silent] * (BLOCKS + REACH), BLOCKS + REACH)
 
     def push(self, near: Samples, clean: Samples, far: Samples) -> None:
         """The next 10 ms of the microphone as it came, of what the canceller left of it, and of the reference."""
@@ -45,8 +53,6 @@ class OwnVoice:
 
     def is_heard(self) -> bool:
         """True when what is left is the loudspeaker's, or next to nothing is left of what was the loudspeaker's."""
-        if len(self._far) < BLOCKS + REACH:
-            return False
         near, clean, far = (np.concatenate(blocks) for blocks in (self._near, self._clean, self._far))
         if float(far @ far) < LEAST_PLAYED * len(far):
             return False

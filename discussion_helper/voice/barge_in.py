@@ -4,6 +4,8 @@ from discussion_helper.errors import SettingError
 
 __all__ = ["OnsetRule"]
 
+ROUNDING_S = 1e-6
+"""Frames of 32 ms that were added up are not to need one more for the sake of the last digit."""
 OWN_SHARE = 0.5
 """Of a turn's voice that sounded like the agent's, from which on all of it is the agent's."""
 
@@ -15,7 +17,7 @@ class OnsetRule:
     not add up from what was misjudged of it.
     """
 
-    def __init__(self, *, min_speech_s: float = 0.16) -> None:
+    def __init__(self, *, min_speech_s: float = 0.128) -> None:
         """`min_speech_s`: seconds of voice. Raises SettingError unless it is positive."""
         if not min_speech_s > 0.0:
             raise SettingError(f"min_speech_s: {min_speech_s!r} is no length.", fix="Use seconds above 0.")
@@ -41,7 +43,7 @@ class OnsetRule:
         grown, self.voiced_s = voiced_s - self.voiced_s, voiced_s
         self._own_s += grown if own else 0.0
         self._others_s = max(0.0, self._others_s + (-grown if own else grown))
-        told, self.told = self.told, self.told or self._others_s >= self._min_speech_s
+        told, self.told = self.told, self.told or self._others_s > self._min_speech_s - ROUNDING_S
         return self.told and not told
 
     @property

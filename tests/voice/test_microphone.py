@@ -1,5 +1,6 @@
 """The listener on a microphone."""
 
+from dataclasses import replace
 from typing import Any
 
 import anyio
@@ -96,6 +97,28 @@ def test_it_is_a_listener_that_can_be_muted() -> None:
 
     assert isinstance(listener, Listener)
     assert isinstance(listener, Mutable)
+
+
+async def test_a_turn_of_the_agents_own_voice_is_not_recognised_and_has_no_text() -> None:
+    async with Heard(FakeRecogniser()) as heard:
+        for event in (TurnStarted(0), TurnPaused(SAMPLES, 0, 100, 0.9), TurnEnded(SAMPLES, 0, 100, 0.9)):
+            heard.listener.noted(replace(note(event), own=True))
+        await anyio.sleep(0.01)
+
+    assert [""] == [utterance.text for utterance in heard.utterances]
+    assert 0 == heard.recogniser.calls
+
+
+async def test_what_was_begun_for_a_turn_that_proves_to_be_the_agents_own_is_thrown_away() -> None:
+    async with Heard(FakeRecogniser("the old", takes_s=5.0)) as heard:
+        heard.listener.noted(note(TurnStarted(0)))
+        heard.listener.noted(note(TurnPaused(SAMPLES, 0, 100, 0.9)))
+        await anyio.sleep(0.1)
+        heard.listener.noted(replace(note(TurnEnded(SAMPLES, 0, 100, 0.9)), own=True))
+        await anyio.sleep(0.01)
+
+    assert [""] == [utterance.text for utterance in heard.utterances]
+    assert [] != heard.recogniser.texts, "it did not get that far"
 
 
 async def test_recognition_begins_in_the_silence_and_costs_nothing_when_the_turn_ends() -> None:

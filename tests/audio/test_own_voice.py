@@ -1,0 +1,63 @@
+"""What the microphone hears, compared with what was played."""
+
+import numpy as np
+
+from discussion_helper.audio.frames import Samples
+from discussion_helper.audio.own_voice import OwnVoice
+
+
+def sound(seed: int, level: float = 0.1) -> Samples:
+    """A second of noise, of which every seed is another voice."""
+    return np.asarray(np.random.default_rng(seed).standard_normal(16_000) * level, np.float32)
+
+
+def is_heard(near: Samples, clean: Samples, far: Samples) -> bool:
+    own = OwnVoice()
+    for at in range(0, len(far), 160):
+        own.push(near[at : at + 160], clean[at : at + 160], far[at : at + 160])
+    return own.is_heard()
+
+
+def late(samples: Samples, by: int) -> Samples:
+    return np.roll(samples, by)
+
+
+FAR, USER, SILENT = sound(1), sound(2), np.zeros(16_000, np.float32)
+
+
+def test_an_echo_that_nobody_removed_is_the_own_voice_whatever_its_level_and_delay() -> None:
+    for delay in (-320, 0, 160, 1_600, 7_500):
+        echo = 0.03 * late(FAR, delay)
+
+        assert is_heard(echo, echo, FAR)
+
+
+def test_another_voice_is_not() -> None:
+    assert not is_heard(USER, USER, FAR)
+
+
+def test_nor_is_anything_while_nothing_was_played() -> None:
+    assert not is_heard(FAR, FAR, SILENT)
+    assert not OwnVoice().is_heard()
+
+
+def test_who_talks_over_an_echo_that_was_removed_is_another_voice() -> None:
+    echo = late(FAR, 800)
+
+    assert not is_heard(echo + USER, USER, FAR)
+
+
+def test_what_is_left_where_nearly_all_was_removed_is_the_own_voice() -> None:
+    echo = late(FAR, 800)
+
+    assert is_heard(echo, sound(3, 0.01), FAR)
+
+
+def test_a_reset_forgets_what_was_played() -> None:
+    own = OwnVoice()
+    for at in range(0, 16_000, 160):
+        own.push(FAR[at : at + 160], FAR[at : at + 160], FAR[at : at + 160])
+
+    own.reset()
+
+    assert not own.is_heard()
