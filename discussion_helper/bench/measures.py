@@ -90,15 +90,13 @@ def _delay(results: Results) -> Iterator[Measure]:
 
 
 def _speech(results: Results) -> Iterator[Measure]:
-    rows = results.turns.rows
+    rows = [row for row in results.turns.rows if row.reply_s]
     yield _rate("holes", "Holes per second of speech", [(row.holes, row.reply_s) for row in rows])
-    yield _rate(
-        "decoding_holes",
-        "Holes per second while decoding",
-        [(row.decoding_holes, row.decoding_s) for row in rows],
-        goal="0",
-        other="1",
-    )
+    long = [(row.long_holes, row.reply_s) for row in rows]
+    yield _rate("long_holes", "  longer than a full stop (250 ms)", long, goal="0")
+    decoding = [(row.decoding_holes, row.decoding_s) for row in rows if row.decoding_s]
+    yield _rate("decoding_holes", "Holes per second while decoding", decoding, goal="0", other="1")
+    yield _spread("reply_words", "Words in a reply", (len(row.reply.split()) for row in rows), unit="")
 
 
 def _rate(key: str, title: str, pairs: Sequence[tuple[int, float]], *, goal: str = "", other: str = "") -> Measure:
@@ -150,7 +148,9 @@ def _cost(results: Results) -> Iterator[Measure]:
     usage = results.turns.usage
     if usage is not None:
         yield _one("talk_cpu", "In a talk, one core = 100 %", "%", usage.cpu_percent, goal="<= 60", other="27-76")
-        yield _one("peak_memory", "Peak memory with all models", "MB", usage.peak_mb, goal="<= 900", other="1100-1600")
+    if results.peaks_mb:
+        most = max(results.peaks_mb.values())
+        yield _one("peak_memory", "Peak memory with all models", "MB", most, goal="<= 900", other="1100-1600")
 
 
 def _one(key: str, title: str, unit: str, value: float, *, goal: str = "", other: str = "") -> Measure:

@@ -54,6 +54,7 @@ def document(results: Results) -> dict[str, Any]:
         "version": _version(),
         "machine": asdict(results.machine),
         "compared_with": OTHER,
+        "peak_memory_mb": results.peaks_mb,
         "measures": [asdict(measure) for measure in measures(results)],
         "lists": lists(results),
     }

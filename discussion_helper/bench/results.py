@@ -25,4 +25,6 @@ class Results:
     noises: list[NoiseRow] = field(default_factory=list)
     echo: list[EchoRow] = field(default_factory=list)
     recognition: list[RecognitionRow] = field(default_factory=list)
+    peaks_mb: dict[str, float] = field(default_factory=dict)
+    """The most memory that the talk of each run held, in MB of 10^6 bytes."""
     problems: list[str] = field(default_factory=list)

@@ -1,6 +1,7 @@
 """The suite: every run of the bench, one after another, each with a talk of its own."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +15,9 @@ from discussion_helper.bench.progress import Progress
 from discussion_helper.bench.recognition import compared, count_played
 from discussion_helper.bench.results import Results
 from discussion_helper.bench.room import ROOM_DBFS, Room
+from discussion_helper.bench.talk_handle import TalkHandle
 from discussion_helper.bench.turns_run import run_turns
+from discussion_helper.bench.usage import UsageMeter
 from discussion_helper.errors import DiscussionError
 from discussion_helper.settings import Settings
 from discussion_helper.testing.virtual_devices import VirtualDevices
@@ -54,6 +57,13 @@ class _Suite:
         self._progress = progress
         self._settings = Settings()
 
+    @contextmanager
+    def _talk(self, room: Room, run: str) -> Generator[TalkHandle]:
+        with room.talk() as talk:
+            meter = UsageMeter(talk.pid)
+            yield talk
+            self.results.peaks_mb[run] = meter.read().peak_mb
+
     def starts(self, room: Room) -> None:
         self.results.starts += run_starts(room.environment, room.log, self._plan.amounts.starts, self._progress)
 
@@ -62,23 +72,23 @@ class _Suite:
 
     def turns(self, room: Room) -> None:
         sayings = turns(self._clips, self._settings.language, self._plan.amounts.turns)
-        with room.talk() as talk:
+        with self._talk(room, "turns") as talk:
             self.results.turns = run_turns(room, talk, sayings, self._progress)
 
     def barge_ins(self, room: Room) -> None:
         sayings = barge_ins(self._clips, self._settings.language, self._plan.amounts.barge_ins)
-        with room.talk() as talk:
+        with self._talk(room, "barge-ins") as talk:
             found = run_barge_ins(room, talk, sayings, self._progress)
         self.results.barge_ins = found  # stands if counting fails
         self.results.barge_ins = count_played(found, self._settings)
 
     def noises(self, room: Room) -> None:
         sayings = noises(self._clips, self._plan.amounts.noises)
-        with room.talk() as talk:
+        with self._talk(room, "noises") as talk:
             self.results.noises += run_noises(room, talk, sayings, self._progress)
 
     def echo(self, room: Room) -> None:
-        with room.talk() as talk:
+        with self._talk(room, "echo") as talk:
             self.results.echo += run_echo(room, talk, self._plan.amounts.replies, self._progress)
 
     def recognition(self, _: Room) -> None:

@@ -12,13 +12,26 @@ from discussion_helper.bench.take import Reply, Take
 from discussion_helper.bench.talk_handle import TalkHandle, Told
 from discussion_helper.bench.usage import Usage, UsageMeter
 
-__all__ = ["ANSWER_S", "CALM_S", "EARLY_TOLERANCE_S", "QUIET_S", "REPLY_S", "TurnRow", "Turns", "run_turns", "turn_row"]
+__all__ = [
+    "ANSWER_S",
+    "CALM_S",
+    "EARLY_TOLERANCE_S",
+    "LONG_HOLE_S",
+    "QUIET_S",
+    "REPLY_S",
+    "TurnRow",
+    "Turns",
+    "run_turns",
+    "turn_row",
+]
 
 ANSWER_S = 12.0
 REPLY_S = 8.0
 """A reply is interrupted after so long: by then its delay and its holes have shown."""
 QUIET_S = 1.5
 CALM_S = 40.0
+LONG_HOLE_S = 0.25
+"""Speakers pause for 150 to 250 ms at a full stop, and voices put that into what they say as digital silence."""
 EARLY_TOLERANCE_S = 0.02
 """The clocks of recording and talk agree to a block of 10 ms."""
 
@@ -46,9 +59,14 @@ class TurnRow:
     recognise_ms: float | None
     think_ms: float | None
     speak_ms: float | None
+    voice_end_ms: float | None
+    """The last voice that the talk saw against the clip's: it counts from there, the bench from the clip's."""
+    reply: str
     reply_s: float
     """Of the reply, from its first audible sample to its last one."""
     holes: int
+    long_holes: int
+    """Of the holes, those too long for a pause between two sentences."""
     hole_s: float
     decoding_s: float
     """Of the reply, how long the model was still decoding."""
@@ -101,7 +119,8 @@ def turn_row(take: Take, saying: Saying, lags_ms: Sequence[float] = ()) -> TurnR
     start, end = take.said_at + saying.start, take.said_at + saying.end
     over = first_above(take.loudspeaker[:end], AUDIBLE_DBFS, after=start) is not None
     first = first_above(take.loudspeaker, AUDIBLE_DBFS, after=end)
-    decided = [told.data["decided_s"] for told in take.all_told("utterance", speaker="user")]
+    heard = take.all_told("utterance", speaker="user")
+    reply = _answering(take, first)
     span = _reply_span(take, end)
     gaps = holes(take.loudspeaker, take.rate, span)
     decoding = _decoding_until(take, span)
@@ -112,14 +131,17 @@ def turn_row(take: Take, saying: Saying, lags_ms: Sequence[float] = ()) -> TurnR
         voice_s=round((saying.end - saying.start) / take.rate, 2),
         transcript=saying.clip.transcript,
         understood=take.user_text,
-        turns=len(decided),
-        early=any(take.index(at_s + EARLY_TOLERANCE_S) < end for at_s in decided),
+        turns=len(heard),
+        early=any(take.index(told.data["decided_s"] + EARLY_TOLERANCE_S) < end for told in heard),
         spoke_over=over,
-        answered=first is not None,
+        answered=over or first is not None,
         voice_to_voice_ms=None if first is None or over else take.ms(first - end),
-        **_stages(take, first),
+        **_stages(take, reply),
+        voice_end_ms=_voice_end_ms(take, heard, end),
+        reply=reply.said if reply is not None else "",
         reply_s=round(len(span) / take.rate, 2),
         holes=len(gaps),
+        long_holes=sum(len(gap) >= LONG_HOLE_S * take.rate for gap in gaps),
         hole_s=round(sum(map(len, gaps)) / take.rate, 3),
         decoding_s=round(max(0, decoding - span.start) / take.rate, 2),
         decoding_holes=sum(gap.start < decoding for gap in gaps),
@@ -136,8 +158,11 @@ def _answering(take: Take, first: int | None) -> Reply | None:
     return before[-1] if before else None
 
 
-def _stages(take: Take, first: int | None) -> dict[str, float | None]:
-    reply = _answering(take, first)
+def _voice_end_ms(take: Take, heard: Sequence[Told], end: int) -> float | None:
+    return round((heard[-1].data["voiced_until_s"] - take.time_s(end)) * 1e3, 1) if heard else None
+
+
+def _stages(take: Take, reply: Reply | None) -> dict[str, float | None]:
     timings = [told for told in take.all_told("timing") if reply is not None and told.at_s >= reply.ended_s - 0.001]
     stages = ("endpoint", "recognise", "think", "speak")
     return {f"{stage}_ms": round(timings[0].data[f"{stage}_s"] * 1e3, 1) if timings else None for stage in stages}

@@ -56,6 +56,7 @@ def results() -> Results:
         barge_ins=[BargeIn(row, "", np.zeros(0, np.float32), 48_000) for row in (cut, missed)],
         noises=[filled(NoiseRow, kind="noise", lost=True, interrupted=True, clip="burp.flac")],
         echo=[filled(EchoRow, interruptions=0, user_turns=0)] * 5,
+        peaks_mb={"turns": 712.0, "echo": 650.0},
         recognition=[filled(RecognitionRow, words=10, ours_errors=1, stock_errors=2)],
     )
 
@@ -82,7 +83,7 @@ def test_each_run_has_its_measures(results: Results) -> None:
     assert (found["stop"].median, found["stop"].n, found["heard"].median) == (240.0, 1, 2.0)
     assert (found["ours_word_errors"].value, found["stock_word_errors"].value) == (10.0, 20.0)
     assert found["loop_lag_p99"].value == pytest.approx(1.3)
-    assert found["holes"].value == pytest.approx(1 / 1.5, abs=0.001)
+    assert found["holes"].value == found["long_holes"].value == pytest.approx(1 / 1.5, abs=0.001)
 
 
 def test_what_was_not_measured_has_no_measure() -> None:

@@ -46,7 +46,12 @@ def floor(at_s: float, floor: str) -> Told:
 
 
 def user(at_s: float, *, decided_s: float, text: str = "Ask not.") -> Told:
-    return told("utterance", at_s, speaker="user", text=text, interrupted=False, decided_s=ZERO_S + decided_s)
+    return told("utterance", at_s, speaker="user", text=text, interrupted=False, **ends(decided_s))
+
+
+def ends(decided_s: float) -> dict[str, float]:
+    """The talk saw the last voice half a second before it decided."""
+    return {"decided_s": ZERO_S + decided_s, "voiced_until_s": ZERO_S + decided_s - 0.5}
 
 
 def agent(at_s: float, text: str = "Fine.", *, interrupted: bool = False) -> Told:
@@ -75,7 +80,7 @@ def test_voice_to_voice_is_from_the_last_voice_to_the_first_audible_sample() -> 
     assert (row.endpoint_ms, row.recognise_ms, row.think_ms, row.speak_ms) == (500.0, 100.0, 50.0, 20.0)
     assert (row.turns, row.early, row.spoke_over, row.answered) == (1, False, False, True)
     assert (row.voice_s, row.reply_s, row.understood) == (1.0, 1.7, "Ask not.")
-    assert row.lag_p99_ms == 3.0
+    assert (row.reply, row.voice_end_ms, row.lag_p99_ms) == ("Fine.", 0.0, 3.0)
 
 
 def test_a_clip_that_nobody_answers_has_no_delay() -> None:
@@ -94,13 +99,13 @@ def test_a_turn_that_was_over_before_the_clip_is_early() -> None:
 
 def test_an_agent_that_begins_before_the_end_of_the_clip_speaks_over_the_user() -> None:
     row = turn_row(take(*ANSWER, sound=[(1.0, 1.2), (2.3, 4.0)]), SAYING)
-    assert (row.spoke_over, row.voice_to_voice_ms) == (True, None)
+    assert (row.spoke_over, row.voice_to_voice_ms, row.answered) == (True, None, True)
 
 
 def test_holes_are_counted_inside_the_reply_and_apart_while_the_model_decodes() -> None:
     events = (*ANSWER[:3], told("decoding", 3.0, on=False), *ANSWER[3:])
-    row = turn_row(take(*events, sound=[(2.3, 2.6), (2.7, 3.2), (3.25, 3.5), (3.7, 4.0)]), SAYING)
-    assert (row.holes, row.hole_s) == (2, 0.3)
+    row = turn_row(take(*events, sound=[(2.3, 2.6), (2.7, 3.2), (3.25, 3.5), (3.76, 4.0)]), SAYING)
+    assert (row.holes, row.long_holes, row.hole_s) == (2, 1, 0.36)
     assert (row.decoding_holes, row.decoding_s) == (1, 0.7)
 
 
