@@ -1,11 +1,12 @@
 """Delivering replies: each is spoken while the user is listened for, and what was heard of it goes on record."""
 
+from collections.abc import Awaitable, Callable
+
 import anyio
 
 from discussion_helper.background import Background
 from discussion_helper.clock import now
-from discussion_helper.onset import speech_started
-from discussion_helper.parts import Listener, Thread
+from discussion_helper.parts import Thread
 from discussion_helper.record import Record
 from discussion_helper.reply import Reply
 from discussion_helper.storing import store_whatever_comes
@@ -24,9 +25,12 @@ SPOKEN_KEPT = 8
 class Delivery:
     """One reply at a time has the floor; every way of cutting it is the same way."""
 
-    def __init__(self, record: Record, listener: Listener, policy: Policy, thread: Thread | None) -> None:
+    def __init__(
+        self, record: Record, policy: Policy, thread: Thread | None, *, onset: Callable[[], Awaitable[None]]
+    ) -> None:
+        """`onset` waits until the user begins, or is, speaking."""
         self._record = record
-        self._listener = listener
+        self._onset = onset
         self._policy = policy
         self._thread = thread
         self._reply: Reply | None = None
@@ -105,10 +109,10 @@ class Delivery:
         if not self._policy.allow_barge_in:
             return
         grace_ends = now() + self._policy.barge_in_grace_s
-        await speech_started(self._listener)
+        await self._onset()
         if now() < grace_ends:
             await anyio.sleep_until(grace_ends)
-            await speech_started(self._listener)
+            await self._onset()
         self._ask(reply, "onset")
 
     def _ask(self, reply: Reply, by: str) -> None:

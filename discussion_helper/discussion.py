@@ -11,7 +11,7 @@ from discussion_helper.closing import Part, close_parts
 from discussion_helper.delivery import STILL_SPEAKING, Delivery
 from discussion_helper.failures import failures_in
 from discussion_helper.generation import Generation
-from discussion_helper.onset import user_is_speaking
+from discussion_helper.onset import speech_started, user_is_speaking
 from discussion_helper.parts import Listener, Responder, Thread, Voice
 from discussion_helper.readying import attach_parts, warm_up
 from discussion_helper.record import Observer, Record
@@ -49,7 +49,7 @@ class Discussion:
         """What parts failed with, first one first."""
         self._thread = thread
         self._record = Record(observer)
-        self._delivery = Delivery(self._record, listener, self.policy, thread)
+        self._delivery = Delivery(self._record, self.policy, thread, onset=lambda: speech_started(self.listener))
         self._turns = Turns()
         self._cut_reply: Reply | None = None
         self._tasks: anyio.abc.TaskGroup | None = None
@@ -109,9 +109,12 @@ class Discussion:
         await isolated(pump, name="the listener")
 
     async def _converse(self) -> None:
-        while not self._stopping:
+        while True:
             self._free_floor()
-            match turn := await self._next_turn():
+            turn = await self._next_turn()
+            if self._stopping:
+                return
+            match turn:
                 case Typed():
                     await self._exchange(turn.utterance)
                 case Utterance() if not turn.text.strip():
@@ -122,11 +125,8 @@ class Discussion:
                     await self._exchange(turn)
                 case Announcement():
                     await self._announce(turn)
-                case End():
-                    self.reason = "finished"
-                    return
-                case None:
-                    self.reason = "silence"
+                case End() | None:
+                    self.reason = "silence" if turn is None else "finished"
                     return
 
     # -- waiting for a turn

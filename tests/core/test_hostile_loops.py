@@ -37,6 +37,14 @@ class Mouth(Closes, SilentVoice): pass
 def session(*turns, sentences=3, delay_s=0.0, seconds=30.0, **policy):
     return Session(Ear(turns, stays_open=True), Mind(sentences, delay_s), Mouth(seconds), Policy(**policy))
 
+class Patient(asyncio.DefaultEventLoopPolicy):
+    def new_event_loop(self):
+        loop = super().new_event_loop()
+        loop.slow_callback_duration = 60.0  # a busy machine is no finding
+        return loop
+
+asyncio.set_event_loop_policy(Patient())
+
 async def until(one, floor):
     async with one.events("floor") as events:
         while one.floor is not floor:

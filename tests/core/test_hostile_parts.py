@@ -638,6 +638,19 @@ async def test_button_and_onset_leave_the_same_at_any_moment(after_s: float, ahe
     assert await outcome(button=True) == await outcome(button=False)
 
 
+async def test_a_part_that_is_replaced_before_the_start_is_used_nowhere() -> None:
+    async def unwanted() -> None:
+        raise AssertionError
+
+    old = Parts(behave=dict.fromkeys(("utterances", "speech_started", "reply", "speak", "stop", "aclose"), unwanted))
+    session, new = session_of(old), Parts("one", "two", behave={"speech_started": taking(0.0)})
+    session.discussion.listener = session.discussion.responder = session.discussion.voice = new
+    await session.start().wait()
+
+    assert [True, True] == [cut for _, cut in agent_turns(session)]
+    assert (0, 1) == (old.closes, new.closes)
+
+
 # -- the thread
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import anyio
 import pytest
 import trio.testing
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from discussion_helper.events import Event
@@ -34,6 +34,7 @@ class Outcome:
     answers: list[tuple[Floor, bool]]
 
 
+SHORT = {"turns": [], "sentences": 0, "sentence_s": 1.0, "delay_s": 0.0, "onset_s": None, "pace_s": 0.0, "cap": 0}
 actions = st.lists(st.tuples(st.sampled_from(["interrupt", "say", "speak", "watch"]), st.floats(0.0, 1.5)), max_size=12)
 shapes = st.fixed_dictionaries(
     {
@@ -72,6 +73,7 @@ async def treat(shape: dict[str, Any], todo: list[tuple[str, float]]) -> Outcome
 
 @pytest.mark.parametrize("loop", sorted(LOOPS))
 @settings(max_examples=150, deadline=None)
+@example(shape={**SHORT, "onset_s": 0.5}, todo=[("speak", 0.0), ("interrupt", 1.5), ("say", 1.0)])
 @given(shape=shapes, todo=actions)
 def test_a_session_keeps_its_promises(loop: str, shape: dict[str, Any], todo: list[tuple[str, float]]) -> None:
     outcome = anyio.run(treat, shape, todo, backend=loop, backend_options=LOOPS[loop]())
