@@ -8,7 +8,7 @@ from importlib.metadata import version
 from discussion_helper.commands import bench, devices, doctor, models, rehearse, talk
 from discussion_helper.errors import DiscussionError
 
-__all__ = ["main"]
+__all__ = ["COMMANDS", "INTERRUPTED", "main"]
 
 COMMANDS = (talk, rehearse, devices, models, doctor, bench)
 INTERRUPTED = 130

@@ -10,7 +10,7 @@ from discussion_helper.errors import DiscussionError
 from discussion_helper.models import Store, load_manifest
 from discussion_helper.settings import Settings
 
-__all__ = ["Finding", "examine"]
+__all__ = ["REINSTALL", "Finding", "examine"]
 
 REINSTALL = "Install the package again from the checkout or the wheel file: pip install --force-reinstall FILE."
 

@@ -28,11 +28,12 @@ LAYERS = (  # from the bottom; a module imports from its own layer and those bel
     ("gateway", "interaction", "store"),
     ("web", "platforms"),
     ("app",),
+    ("doctor",),
     ("commands", "bench", "cli", "__main__", ""),
 )
 RANK = {folder: rank for rank, layer in enumerate(LAYERS) for folder in layer}
 STAGES = LAYERS[5]
-COMPOSERS = ("app", "commands", "bench")  # they choose the adapters
+COMPOSERS = ("app", "bench", "commands", "doctor")  # they choose the adapters
 SHARED = ("responder.clauses", "tts.heard", "turn.activity", "turn.endpointing", "turn.turns")  # not adapters
 LEAF = ("errors", "settings", "models")  # all that `models` may import
 TESTERS = ("testing", "commands", "bench")  # who may import `testing`

@@ -12,7 +12,7 @@ from discussion_helper.audio.own_voice import OwnVoice
 from discussion_helper.audio.passage import Passage
 from discussion_helper.audio.reference import Reference, SampleClock
 
-__all__ = ["EchoCanceller", "EchoPath"]
+__all__ = ["LAG", "ONLY_ECHO", "QUIET_BLOCKS", "EchoCanceller", "EchoPath"]
 
 QUIET_BLOCKS = 100
 """Silence of the loudspeaker, in blocks of 10 ms, after which the canceller sleeps."""

@@ -2,7 +2,16 @@
 
 import numpy as np
 
-__all__ = ["EchoLevel"]
+__all__ = [
+    "ABOVE_NOISE",
+    "BLOCKS",
+    "CAUTIOUS_STEP",
+    "FIRST_WEIGHT",
+    "LEAST_PLAYED",
+    "NOISE_RISE",
+    "STEP",
+    "EchoLevel",
+]
 
 BLOCKS = 50
 """Reach of the model, in blocks of 10 ms: the longest path from the loudspeaker to the microphone, with its room."""

@@ -6,7 +6,17 @@ import numpy as np
 
 from discussion_helper.audio.frames import Samples
 
-__all__ = ["OwnVoice"]
+__all__ = [
+    "AHEAD",
+    "BLOCKS",
+    "FILTER",
+    "LEAST_PLAYED",
+    "LIKE",
+    "REACH",
+    "REMOVED",
+    "REMOVED_LIKE",
+    "OwnVoice",
+]
 
 BLOCKS = 20
 """What is judged: the last 200 ms, in blocks of 10 ms. The likeness of 90 % of the leaks is above 0.23 (with 300 ms

@@ -4,7 +4,7 @@ import numpy as np
 
 from discussion_helper.audio.frames import Samples
 
-__all__ = ["Passage"]
+__all__ = ["HOLD", "OVER_DB", "Passage"]
 
 OVER_DB = 10.0
 """So far above the echo and noise that were expected, the microphone is heard as it came."""

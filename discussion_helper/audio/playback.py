@@ -9,7 +9,7 @@ import numpy as np
 
 from discussion_helper.audio.frames import Samples
 
-__all__ = ["Playback", "Position"]
+__all__ = ["FADE_S", "MAX_REPLIES", "RAMP_S", "Playback", "Position"]
 
 FADE_S = 0.005
 """From the last sample to silence: short enough to be an instant stop, long enough not to click."""

@@ -9,7 +9,23 @@ from discussion_helper.audio.frames import Frame, Samples
 from discussion_helper.audio.inbox import Played
 from discussion_helper.audio.resample import Resampler
 
-__all__ = ["Reference", "SampleClock"]
+__all__ = [
+    "AVERAGED",
+    "EARLY_S",
+    "FEEDS",
+    "HELD_S",
+    "LATE_S",
+    "LEAD_S",
+    "LEAST_LEAD_S",
+    "MISSES",
+    "SHIFT_BLOCKS",
+    "SKIP",
+    "SLACK",
+    "STEP_S",
+    "TRIAL",
+    "Reference",
+    "SampleClock",
+]
 
 LEAD_S = 0.015
 """How much earlier than at the DAC the reference has a sample.

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from discussion_helper.audio.frames import Samples
 from discussion_helper.errors import SettingError
 
-__all__ = ["Resampler", "resample"]
+__all__ = ["HALF", "KAISER_BETA", "Resampler", "resample"]
 
 HALF = 20
 """Half the filter's length, in samples of the slower of the two rates."""

@@ -10,7 +10,7 @@ from discussion_helper.session import Session
 from discussion_helper.testing.fakes import EchoResponder, ScriptedListener, SilentVoice
 from discussion_helper.types import Policy
 
-__all__ = ["add_parser", "run"]
+__all__ = ["TURNS", "add_parser", "run"]
 
 TURNS = ("Hello.", "Tell me something.", "Thank you, goodbye.")
 

@@ -17,7 +17,7 @@ from typing import IO
 from discussion_helper.models.part import Part, SourceFailed
 from discussion_helper.models.values import IndexSource, ModelFile, Package
 
-__all__ = ["fetch_packages"]
+__all__ = ["Report", "fetch_packages"]
 
 _CHUNK = 1 << 20
 

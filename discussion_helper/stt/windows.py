@@ -10,16 +10,16 @@ RATE = 16_000
 FULL = 3000
 """Frames of 10 ms in the window that Whisper was trained on, 30 s."""
 
-_FLOOR = 1500
+_FLOOR = 1600
 _MARGIN = 300
 _LONGEST = (FULL - _MARGIN) * RATE // 100
 _QUIET = RATE // 5
 
 
 def window_frames(samples: int) -> int:
-    """Frames of the window for so many samples at 16 kHz: 3 s more than the audio, from 15 to 30 s.
+    """Frames of the window for so many samples at 16 kHz: 3 s more than the audio, from 16 to 30 s.
 
-    The encoder is most of the work, and takes five times as long for 30 s as for 15. Below 12 s the word error rate
+    The encoder is most of the work, and takes five times as long for 30 s as for 16. Below 12 s the word error rate
     rises by 2 to 5 points; a window that the audio fills to its end makes Whisper say the last words again.
     """
     frames = min(FULL, max(_FLOOR, samples * 100 // RATE + _MARGIN))

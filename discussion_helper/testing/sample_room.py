@@ -9,7 +9,7 @@ from discussion_helper.audio.frames import Frame, Samples
 from discussion_helper.audio.inbox import Captured, Played
 from discussion_helper.audio.playback import Position
 
-__all__ = ["BLOCK_S", "RATE", "ZERO_S", "Echo", "SampleRoom"]
+__all__ = ["AHEAD", "BLOCK", "BLOCK_S", "RATE", "ZERO_S", "Echo", "SampleRoom"]
 
 RATE = 48_000
 BLOCK_S = 0.01

@@ -2,7 +2,7 @@
 
 from discussion_helper.errors import SettingError
 
-__all__ = ["OnsetRule"]
+__all__ = ["OWN_SHARE", "ROUNDING_S", "OnsetRule"]
 
 ROUNDING_S = 1e-6
 """Frames of 32 ms that were added up are not to need one more for the sake of the last digit."""

@@ -12,7 +12,7 @@ from discussion_helper.audio.playback import Playback
 from discussion_helper.audio.portaudio import PortAudioCapture, PortAudioPlayback
 from discussion_helper.voice.engine import Sink, Source
 
-__all__ = ["Devices", "file_devices", "sound_devices"]
+__all__ = ["RATE", "Devices", "file_devices", "sound_devices"]
 
 RATE = 48_000
 """Hertz of files as devices."""

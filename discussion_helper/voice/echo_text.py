@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 
-__all__ = ["is_echo"]
+__all__ = ["LEAST_WORDS", "SHARE", "is_echo"]
 
 LEAST_WORDS = 4
 """Fewer words than this are said by people who repeat what they heard ("tomorrow at nine?")."""

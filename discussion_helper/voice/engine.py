@@ -16,7 +16,7 @@ from discussion_helper.errors import DeviceError
 from discussion_helper.voice.hearing import Hearing, Note
 from discussion_helper.voice.marks import Marks
 
-__all__ = ["AudioEngine", "Ears", "Sink", "Source"]
+__all__ = ["JOIN_S", "AudioEngine", "Ears", "Sink", "Source"]
 
 _log = logging.getLogger(__name__)
 

@@ -12,7 +12,19 @@ from discussion_helper.audio.resample import Resampler
 from discussion_helper.turn.turns import TurnEvent, TurnSegmenter
 from discussion_helper.voice.barge_in import OnsetRule
 
-__all__ = ["RATE", "EchoPath", "Hearing", "Level", "Muted", "Note", "Onset", "Turn"]
+__all__ = [
+    "BLOCK",
+    "LEVEL_S",
+    "MUTED_S",
+    "RATE",
+    "EchoPath",
+    "Hearing",
+    "Level",
+    "Muted",
+    "Note",
+    "Onset",
+    "Turn",
+]
 
 RATE = 16_000
 """Hertz of everything behind the microphone: what the detectors and the recogniser want."""

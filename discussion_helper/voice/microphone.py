@@ -18,7 +18,7 @@ from discussion_helper.types import SpokenUtterance, Utterance
 from discussion_helper.voice.echo_text import is_echo
 from discussion_helper.voice.hearing import Level, Muted, Note, Onset, Turn
 
-__all__ = ["Microphone", "MicrophoneListener"]
+__all__ = ["NOTES_HELD", "Microphone", "MicrophoneListener"]
 
 NOTES_HELD = 256
 """Notes about turns that wait for the recogniser; the oldest go, which only a stuck recogniser can bring about."""
