@@ -13,7 +13,7 @@ from discussion_helper.bench.results import Results
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["OTHER", "document", "lists", "table", "write_rows"]
+__all__ = ["OTHER", "document", "lists", "rows_in", "table", "write_rows"]
 
 OTHER = "pipecat 1.14.0 (same models, such a machine)"
 
@@ -61,7 +61,16 @@ def document(results: Results) -> dict[str, Any]:
 
 
 def write_rows(results: Results, folder: Path) -> list[Path]:
-    """One CSV file for each kind of row that there is."""
+    """One CSV file for each kind of row that there is; what was written before is replaced."""
+    return [_write(path, rows) for path, rows in _files(results, folder).items()]
+
+
+def rows_in(results: Results, folder: Path) -> list[Path]:
+    """The files that `write_rows` makes."""
+    return list(_files(results, folder))
+
+
+def _files(results: Results, folder: Path) -> dict[Path, Sequence[Any]]:
     kinds: Mapping[str, Sequence[Any]] = {
         "starts": results.starts,
         "idle": results.idle,
@@ -71,7 +80,7 @@ def write_rows(results: Results, folder: Path) -> list[Path]:
         "echo": results.echo,
         "recognition": results.recognition,
     }
-    return [_write(folder / f"{name}.csv", rows) for name, rows in kinds.items() if rows]
+    return {folder / f"{name}.csv": rows for name, rows in kinds.items() if rows}
 
 
 def _write(path: Path, rows: Sequence[Any]) -> Path:

@@ -13,6 +13,7 @@ from discussion_helper.bench.idle_run import run_idle, run_starts
 from discussion_helper.bench.noise_run import run_noises
 from discussion_helper.bench.progress import Progress
 from discussion_helper.bench.recognition import compared, count_played
+from discussion_helper.bench.report import write_rows
 from discussion_helper.bench.results import Results
 from discussion_helper.bench.room import ROOM_DBFS, Room
 from discussion_helper.bench.talk_handle import TalkHandle
@@ -111,6 +112,8 @@ RUNS: Mapping[str, Callable[[_Suite, Room], None]] = {
 def run_suite(plan: Plan, progress: Progress) -> Results:
     """Measure what was planned; what could not be measured is a problem in the results, and the rest goes on.
 
+    The rows are written to the output folder after each run.
+
     Raises AudioFileError when there are no clips, and DeviceError when there can be no virtual devices.
     """
     suite = _Suite(plan, load_all(plan.clips), progress)
@@ -125,4 +128,5 @@ def run_suite(plan: Plan, progress: Progress) -> Results:
             except DiscussionError as error:
                 suite.results.problems.append(f"{name}: {error}")
                 progress.say(f"{name}: {error}")
+            write_rows(suite.results, plan.output)  # after each run: Ctrl-C keeps those that are over
     return suite.results

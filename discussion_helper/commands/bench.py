@@ -133,9 +133,9 @@ def _show(results: "Results", output: Path, *, as_json: bool) -> None:
     from rich.console import Console
 
     from discussion_helper.bench.plot import draw
-    from discussion_helper.bench.report import document, lists, table, write_rows
+    from discussion_helper.bench.report import document, lists, rows_in, table
 
-    files = write_rows(results, output)
+    files = rows_in(results, output)
     summary = document(results)
     (output / "summary.json").write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
     files += draw(results, output / "bench.png")

@@ -18,7 +18,7 @@ from discussion_helper.bench.measures import Measure, measures
 from discussion_helper.bench.noise_run import NoiseRow
 from discussion_helper.bench.plot import draw
 from discussion_helper.bench.recognition import RecognitionRow
-from discussion_helper.bench.report import document, lists, table, write_rows
+from discussion_helper.bench.report import document, lists, rows_in, table, write_rows
 from discussion_helper.bench.results import Results
 from discussion_helper.bench.turns_run import TurnRow, Turns
 from discussion_helper.bench.usage import Usage
@@ -117,6 +117,7 @@ def test_the_document_is_json_and_names_what_to_listen_to(results: Results) -> N
 
 def test_every_row_is_written(results: Results, tmp_path: Path) -> None:
     files = write_rows(results, tmp_path)
+    assert files == rows_in(results, tmp_path)
     assert {file.stem for file in files} == {"starts", "idle", "turns", "barge_ins", "noises", "echo", "recognition"}
     with (tmp_path / "turns.csv").open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))
