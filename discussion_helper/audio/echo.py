@@ -135,7 +135,7 @@ class EchoPath:
         out = self._canceller.process(near, far)
         expected = self._level.step(power, _power(far), only_echo=self._is_only_echo(_power(out), power))
         self.near_db, self.expected_db = _decibels(power), _decibels(expected)
-        self._own.push(near, out, far)
+        self._own.push(near, out)
         return self._passage.pick(near, out, self.near_db - self.expected_db)
 
     def is_own_voice(self) -> bool:
@@ -144,7 +144,7 @@ class EchoPath:
         It happens while the canceller learns: when the loudspeaker is turned on or up, the microphone is moved, or
         a device stumbles. Takes about 1 ms.
         """
-        return self._own.is_heard()
+        return self._own.is_heard(self._reference.around(OwnVoice.before, OwnVoice.after))
 
     def _is_only_echo(self, left: float, power: float) -> bool:
         # The output is late: most of it belongs to the block before.

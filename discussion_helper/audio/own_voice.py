@@ -6,33 +6,22 @@ import numpy as np
 
 from discussion_helper.audio.frames import Samples
 
-__all__ = [
-    "AHEAD",
-    "BLOCKS",
-    "FILTER",
-    "LEAST_PLAYED",
-    "LIKE",
-    "REACH",
-    "REMOVED",
-    "REMOVED_LIKE",
-    "OwnVoice",
-]
+__all__ = ["AHEAD", "BLOCKS", "FILTER", "LEAST_PLAYED", "LIKE", "LIKE_AS_CAME", "REACH", "OwnVoice"]
 
 BLOCKS = 20
 """What is judged: the last 200 ms, in blocks of 10 ms. The likeness of 90 % of the leaks is above 0.23 (with 300 ms
 0.19, with 400 ms 0.15), that of 95 % of the talkers below 0.21 to 0.23 (0.18 to 0.20, 0.16 to 0.17)."""
 REACH = 50
 """How much later than its reference an echo may come, in blocks."""
-AHEAD = 640
-"""How much earlier, in samples at 16 kHz: the time stamps of a machine under load were seen 20 ms wrong."""
+AHEAD = 12
+"""How much earlier, in blocks: where a machine under load stamps wrongly, an echo comes before its reference."""
 FILTER = 0.95
 """Takes the slope out of the spectrum of speech, so that vowels of two voices are less alike."""
 LIKE = 0.24
 """From here on what is left is a leak; of the frames of people who talk over the agent 1 in 40 is above it."""
-REMOVED = 0.1
-"""10 dB less than came in: the canceller has taken nearly all of it,"""
-REMOVED_LIKE = 0.4
-"""and if that was as much like the loudspeaker, what is left is no talker."""
+LIKE_AS_CAME = 0.35
+"""The same for the microphone as it came, if the canceller has left nothing of it. What it has left may be a talker, so
+that the bar rises with the share of the power that is left: 0.45 at -10 dB, out of reach from -2 dB on."""
 LEAST_PLAYED = 1e-7
 """-70 dBFS: below that nothing was played."""
 
@@ -45,35 +34,42 @@ class OwnVoice:
     are 7 dB stronger (a loudspeaker at the far end of a hard room) one leak in three is not recognised.
     """
 
+    before = 160 * (BLOCKS + REACH)
+    """Samples of what was played that are wanted up to now, by the reference's clock,"""
+    after = 160 * AHEAD
+    """and from then on."""
+
     def __init__(self) -> None:
         self.reset()
 
     def reset(self) -> None:
-        """Forget what was heard and played."""
+        """Forget what was heard."""
         silent = np.zeros(160, np.float32)
         self._near = deque([silent] * BLOCKS, BLOCKS)
         self._clean = deque([silent] * BLOCKS, BLOCKS)
-        self._far = deque([silent] * (BLOCKS + REACH), BLOCKS + REACH)
 
-    def push(self, near: Samples, clean: Samples, far: Samples) -> None:
-        """The next 10 ms of the microphone as it came, of what the canceller left of it, and of the reference."""
+    def push(self, near: Samples, clean: Samples) -> None:
+        """The next 10 ms of the microphone as it came, and of what the canceller left of it."""
         self._near.append(near)
         self._clean.append(clean)
-        self._far.append(far)
 
-    def is_heard(self) -> bool:
-        """True when what is left is the loudspeaker's, or next to nothing is left of what was the loudspeaker's."""
-        near, clean, far = (np.concatenate(blocks) for blocks in (self._near, self._clean, self._far))
-        if float(far @ far) < LEAST_PLAYED * len(far):
+    def is_heard(self, played: Samples) -> bool:
+        """True when what is left is the loudspeaker's, or too little is left of what was the loudspeaker's.
+
+        `played`: `before` + `after` samples.
+        """
+        if float(played @ played) < LEAST_PLAYED * len(played):
             return False
-        if _likeness(clean, far) >= LIKE:
+        near, clean = (np.concatenate(blocks) for blocks in (self._near, self._clean))
+        if _likeness(clean, played) >= LIKE:
             return True
-        return bool(clean @ clean < REMOVED * (near @ near)) and _likeness(near, far) >= REMOVED_LIKE
+        left = float(clean @ clean) / max(float(near @ near), 1e-12)
+        return _likeness(near, played) >= LIKE_AS_CAME + left
 
 
 def _likeness(heard: Samples, played: Samples) -> float:
-    """The largest normalised correlation of `heard` with `played`, which ends at the same time, over all delays."""
-    heard, played = _flat(heard), np.pad(_flat(played), (0, AHEAD))
+    """The largest normalised correlation of `heard` with a stretch of `played`."""
+    heard, played = _flat(heard), _flat(played)
     size = 1 << (len(played) + len(heard)).bit_length()
     product = np.fft.rfft(played, size) * np.conj(np.fft.rfft(heard, size))
     correlation = np.abs(np.fft.irfft(product, size)[: len(played) - len(heard) + 1])

@@ -150,6 +150,12 @@ class Reference:
         block = self._read(place, length)
         return block if length == count else _stretched(block, count)
 
+    def around(self, before: int, after: int) -> Samples:
+        """The `before` samples up to the end of the last block taken, and the `after` next ones; 0.0 where unknown."""
+        if self._place is None:
+            return np.zeros(before + after, np.float32)
+        return self._read(self._place - before, before + after)
+
     def _find(self, wanted: float, at_s: float) -> int:
         """Where to read: behind what was read last, unless that is too far from where it should be."""
         if self._place is None:
