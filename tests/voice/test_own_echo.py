@@ -65,6 +65,8 @@ def turns(notes: list[Note]) -> list[Turn]:
 
 SWITCHED_ON = (Echo(0.0, None), Echo(CHANGE_S, -10.0, 0.1))
 TURNED_UP = (Echo(0.0, -18.0, 0.05), Echo(CHANGE_S, -6.0, 0.05))
+HICCUPS = tuple(Echo(0.5 * n, -10.0, 0.1 + 0.03 * (n % 3)) for n in range(18))
+"""A busy machine plays too late, catches up, and plays too late again."""
 MOVED = (Echo(0.0, -10.0, 0.05), Echo(CHANGE_S, -10.0, 0.35))
 
 
@@ -77,6 +79,8 @@ MOVED = (Echo(0.0, -10.0, 0.05), Echo(CHANGE_S, -10.0, 0.35))
         ("mfa_acoustic_corpus.wav", SampleRoom(echoes=MOVED)),
         ("jfk.wav", SampleRoom(echoes=MOVED)),
         ("librivox_0890_sense.wav", SampleRoom(echoes=MOVED)),
+        ("mfa_acoustic_corpus.wav", SampleRoom(echoes=HICCUPS, jitter_s=0.01)),
+        ("mfa_acoustic_corpus.wav", SampleRoom(echoes=(Echo(0.0, -10.0),), wrong_from_s=5.0, wrong_s=0.15)),
     ],
 )
 def test_a_leak_of_the_canceller_interrupts_nothing_and_is_no_turn(voice: str, room: SampleRoom) -> None:
