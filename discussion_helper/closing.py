@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 import anyio
 
-from discussion_helper.background import Background
+from discussion_helper.background import LET_GO_S, Background
 from discussion_helper.failures import told
 from discussion_helper.parts import Listener, Responder, Voice
 
@@ -29,22 +29,22 @@ async def close_parts(parts: Mapping[str, Part]) -> list[str]:
     problems: list[str] = []
     async with anyio.create_task_group() as tasks:
         for together in names.values():
-            tasks.start_soon(_close, " and ".join(together), parts[together[0]], problems)
+            tasks.start_soon(_close, together, parts[together[0]], problems)
     return problems
 
 
-async def _close(name: str, part: Part, problems: list[str]) -> None:
-    limit = anyio.current_time() + CLOSE_LIMIT_S
-    if isinstance(part, Voice):
-        await _end(part.stop, f"the {name}", "stop", SILENCE_LIMIT_S, problems)
-    await _end(part.aclose, f"the {name}", "close", limit - anyio.current_time(), problems)
+async def _close(places: list[str], part: Part, problems: list[str]) -> None:
+    who, limit = f"the {' and '.join(places)}", anyio.current_time() + CLOSE_LIMIT_S
+    if "voice" in places and isinstance(part, Voice):
+        await _end(part.stop, who, "stop", SILENCE_LIMIT_S, problems)
+    await _end(part.aclose, who, "close", limit - anyio.current_time(), problems)
 
 
 async def _end(call: Callable[[], Awaitable[None]], who: str, what: str, within_s: float, problems: list[str]) -> None:
     # A task of its own, because a part that swallows its cancellation would hold a task group for ever.
     ending = Background(call, name=f"{who}'s {what}", shield=True).start()
     if not await ending.ends(within_s=within_s):
-        ending.cancel()
+        await ending.stop(within_s=LET_GO_S)
         problems.append(f"{who} did not {what} within {within_s:.2g} s")
     elif ending.error is not None:
         problems.append(f"{who} failed to {what}: {told(ending.error)}")

@@ -170,7 +170,7 @@ class Reply:
         with anyio.CancelScope(shield=True):
             stopping = Background(self._voice.stop, name="stopping the voice").start()
             if not await stopping.ends(within_s=CUT_LIMIT_S):
-                stopping.cancel()
+                await stopping.stop(within_s=LET_GO_S)
             speaking = self._speaking
             if speaking is not None and not await speaking.ends(within_s=RETURN_LIMIT_S):
                 await speaking.stop(within_s=LET_GO_S)

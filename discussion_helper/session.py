@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import anyio
 
-from discussion_helper.background import Background
+from discussion_helper.background import LET_GO_S, Background
 from discussion_helper.discussion import Discussion
 from discussion_helper.errors import SettingError
 from discussion_helper.events import COARSE_KINDS, FINE_KINDS, DropOldest, Event, EventHub, Subscription
@@ -188,7 +188,7 @@ class Session:
             if self._talk.started:
                 await self._talk.finished()
         if self._talk.running:
-            self._talk.cancel()
+            await self._talk.stop(within_s=LET_GO_S)
             problems.append(f"a part did not let go of its turn within {TALK_LIMIT_S:g} s")
         problems += await self.discussion.close_parts()
 

@@ -692,3 +692,16 @@ async def test_an_interrupt_while_the_turn_is_being_stored_is_true_and_changes_n
     assert (session.floor is Floor.SPEAKING) == await session.interrupt()
     await session.wait()
     assert [("one", False)] == agent_turns(session)
+
+
+@pytest.mark.parametrize("method", ["utterances", "speech_started", "reply", "speak_when_stopped", "stop", "aclose"])
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_no_task_is_left_after_stop_by_a_part_that_hangs_but_can_be_cancelled(method: str) -> None:
+    before = asyncio.all_tasks()
+    parts = Parts("one", behave={method: anyio.sleep_forever})
+    session = session_of(parts).start()
+    await until_floor(session, Floor.SPEAKING)
+    await anyio.sleep(0.05)
+    await session.stop()
+
+    assert before == asyncio.all_tasks()
