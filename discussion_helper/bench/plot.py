@@ -15,6 +15,7 @@ __all__ = [
     "BAD",
     "GOAL",
     "GOALS_MS",
+    "LATE",
     "OTHERS",
     "OTHER_MS",
     "OTHER_STOP_MS",
@@ -32,6 +33,7 @@ STAGES = (
     ("think_ms", "think", "#e0a458"),
     ("speak_ms", "speak", "#7ba05b"),
 )
+LATE = ("last voice noticed", "#b8a9c9")
 REST = ("device and the rest", "#c9c9c9")
 OURS, OTHERS, GOAL, BAD = "#3b6ea5", "#a33b3b", "#4a4a4a", "#c0504d"
 GOALS_MS = (700, 1200)
@@ -56,7 +58,9 @@ def draw(results: Results, path: Path) -> list[Path]:
     )
     FigureCanvasAgg(figure)
     grid = figure.add_gridspec(
-        max(1, len(panels)), 2 if turns and panels else 1, width_ratios=[3, 2][: 1 + (turns and bool(panels))]
+        max(3 if turns else 1, len(panels)),
+        2 if turns and panels else 1,
+        width_ratios=[3, 2][: 1 + (turns and bool(panels))],
     )
     if turns:
         _draw_turns(figure.add_subplot(grid[:, 0]), results)
@@ -94,20 +98,16 @@ def _timed(rows: Sequence[TurnRow]) -> list[TurnRow]:
 def _draw_turns(axes: "Axes", results: Results) -> None:
     rows = _timed(results.turns.rows)
     places = range(len(rows))
-    left = [0.0] * len(rows)
+    # A talk that noticed the last voice late begins to count late, one that missed a last consonant too early.
+    left = [row.voice_end_ms or 0.0 for row in rows]
+    axes.barh(places, [max(0.0, end) for end in left], color=LATE[1], label=LATE[0], height=0.75)
     for name, label, colour in STAGES:
         widths = [getattr(row, name) or 0.0 for row in rows]
         axes.barh(places, widths, left=left, color=colour, label=label, height=0.75)
         left = [a + b for a, b in zip(left, widths, strict=True)]
     totals = [row.voice_to_voice_ms or 0.0 for row in rows]
-    axes.barh(
-        places,
-        [max(0.0, t - s) for t, s in zip(totals, left, strict=True)],
-        left=left,
-        color=REST[1],
-        label=REST[0],
-        height=0.75,
-    )
+    rests = [max(0.0, total - stages) for total, stages in zip(totals, left, strict=True)]
+    axes.barh(places, rests, left=left, color=REST[1], label=REST[0], height=0.75)
     axes.plot(totals, places, "k|", markersize=9, markeredgewidth=1.6, label="first audible sample")
     axes.set_yticks(places, [f"{_short(row.clip)}{' *' * (row.early or row.spoke_over)}" for row in rows], fontsize=7)
     axes.set_ylim(-0.8, len(rows) - 0.2)
@@ -115,7 +115,7 @@ def _draw_turns(axes: "Axes", results: Results) -> None:
     _mark(axes, [percentile(whole, 50), percentile(whole, 95)], ("median", "P95"), "black", "-")
     _mark(axes, GOALS_MS, ("goal, median", "goal, P95"), GOAL, ":")
     _mark(axes, OTHER_MS[:1], ("pipecat 1.14.0, median",), OTHERS, "--")
-    axes.set_xlim(0.0, 1.12 * max(*totals, OTHER_MS[0]))
+    axes.set_xlim(min(0.0, *(row.voice_end_ms or 0.0 for row in rows)), 1.12 * max(*totals, OTHER_MS[0]))
     axes.set_xlabel("ms from the user's last voiced sample (* turn cut off early: not in median and P95)")
     axes.set_title(f"Voice to voice, {len(whole)} turns", fontsize=10)
     axes.legend(fontsize=7, loc="lower right", framealpha=0.95)
