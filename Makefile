@@ -3,8 +3,6 @@
 PYTHON ?= python3
 VENV ?= .venv
 ARGS ?=
-DISCUSSION_HELPER_MODELS ?= $(CURDIR)/models/store
-export DISCUSSION_HELPER_MODELS
 
 ifeq ($(OS),Windows_NT)
 BIN := Scripts
@@ -34,10 +32,10 @@ help:
 	@echo "make check       ruff and mypy"
 	@echo "make bench       measure the delays of a conversation"
 	@echo "make setup       the virtual environment in $(VENV), installed from this checkout"
-	@echo "make models      fetch the default models to $(DISCUSSION_HELPER_MODELS)"
+	@echo "make models      fetch the default models to the cache folder, or to $$DISCUSSION_HELPER_MODELS"
 	@echo "make clean       remove what was built and installed here; the models stay"
 	@echo
-	@echo "ARGS passes arguments: make talk ARGS=\"--language de\", make test ARGS=\"-k echo\"."
+	@echo "ARGS passes arguments: make talk ARGS=\"--no-barge-in\", make test ARGS=\"-k echo\"."
 	@echo "PYTHON and VENV choose another Python and another folder: make setup PYTHON=python3.13 VENV=.venv313."
 
 talk: setup models

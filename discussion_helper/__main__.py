@@ -1,10 +1,8 @@
 """`python -m discussion_helper`: the command line."""
 
-import sys
-
-from discussion_helper.cli import main
+from discussion_helper.cli import entry
 
 __all__: list[str] = []
 
 if __name__ == "__main__":
-    sys.exit(main())
+    entry()

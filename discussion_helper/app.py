@@ -11,7 +11,7 @@ import anyio
 from discussion_helper.audio.echo import EchoPath
 from discussion_helper.audio.file_devices import FileCapture
 from discussion_helper.errors import SettingError
-from discussion_helper.models import Store, load_manifest
+from discussion_helper.models import Model, Store, load_manifest
 from discussion_helper.parts import Responder
 from discussion_helper.responder.base import EmbeddedChoice, api_key_for, parse_llm
 from discussion_helper.responder.prompt import system_prompt
@@ -35,6 +35,7 @@ __all__ = ["LLM_MODEL", "Talk", "model_names", "open_talk"]
 
 LLM_MODEL = "SmolLM2-135M"
 """What answers when nothing else was asked for."""
+_KINDS = {"stt": "recogniser", "tts": "voice"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +113,22 @@ def _session(
 
 def _parts(settings: Settings) -> tuple[Recogniser, Responder, Synthesiser]:
     """Check the files and make the parts; the models themselves are loaded by their warm-up."""
-    store, manifest = Store(), load_manifest()
-    stt = store.path_of(manifest.model(settings.stt))
-    voice = store.path_of(manifest.model(settings.voice))
-    return _recogniser(stt, settings), _responder(settings, store), _synthesiser(voice, settings)
+    store = Store()
+    stt, voice = _model("stt", settings.stt), _model("voice", settings.voice)
+    if settings.stt.endswith(".en") and settings.language != "en":
+        fix = "Fetch the multilingual one with `discussion-helper models pull base`, and add --stt base."
+        raise SettingError(f"language: {settings.stt} knows English only, not {settings.language}.", fix=fix)
+    stt_path, voice_path = store.path_of(stt), store.path_of(voice)
+    return _recogniser(stt_path, settings), _responder(settings, store), _synthesiser(voice_path, settings)
+
+
+def _model(field: str, name: str) -> Model:
+    """A model of the manifest that fits the field. Raises SettingError naming those that do."""
+    manifest, kind = load_manifest(), {"stt": "stt", "voice": "tts"}[field]
+    fitting = [model.name for model in manifest if model.kind == kind]
+    if name not in fitting:
+        raise SettingError(f"{field}: there is no {_KINDS[kind]} {name!r}.", fix=f"Use {' or '.join(fitting)}.")
+    return manifest.model(name)
 
 
 def _recogniser(path: Path, settings: Settings) -> Recogniser:

@@ -38,7 +38,7 @@ def main(environment: Path) -> None:
     _pip("--python", str(python), "install", "--quiet", "--no-deps", "--no-index", str(wheel))
     site = sysconfig.get_path("purelib", "venv", {"base": str(environment), "platbase": str(environment)})
     (Path(site) / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
-    print(f"Installed {wheel.name} in {environment.name}")
+    print(f"Built {wheel.relative_to(ROOT)} and installed it in {environment.name}")
 
 
 if __name__ == "__main__":

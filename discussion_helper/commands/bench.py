@@ -71,7 +71,7 @@ def _check_machine() -> None:
         raise DeviceError("The bench needs virtual devices, which there are only for Linux.", fix=fix)
     missing = [name for name in EXTRA if find_spec(name) is None]
     if missing:
-        fix = 'Install them: pip install "discussion_helper[bench]".'
+        fix = 'Install them from the checkout, pip install ".[bench]", or with the wheel, "FILE.whl[bench]".'
         raise DiscussionError(f"The bench needs {', '.join(missing)}.", fix=fix)
 
 

@@ -31,9 +31,9 @@ def demo_clips() -> tuple[Path, ...]:
     try:
         clips = sorted((clip for clip in load_clips(folder) if clip.demo), key=lambda clip: clip.demo)
     except AudioFileError as error:
-        raise AudioFileError(f"There are no demo clips: {error.what}", fix=fix) from error
+        raise AudioFileError(f"There is no microphone, and there are no demo clips: {error.what}", fix=fix) from error
     if not clips:
-        raise AudioFileError(f"There are no demo clips in {folder}.", fix=fix)
+        raise AudioFileError(f"There is no microphone, and there are no demo clips in {folder}.", fix=fix)
     return tuple(clip.path for clip in clips)
 
 

@@ -73,3 +73,22 @@ def test_an_error_is_one_line_that_a_terminal_can_show(
 
     assert (1, 1, False) == (code, text.count("\n"), "\x1b" in text)
     assert text.endswith("Do this.\n")
+
+
+def test_a_reader_that_goes_away_is_no_error_to_tell() -> None:
+    command = [sys.executable, "-m", "discussion_helper", "rehearse", "--sentences", "3"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as rehearsal:
+        assert rehearsal.stdout is not None
+        assert rehearsal.stderr is not None
+        rehearsal.stdout.readline()
+        rehearsal.stdout.close()
+        told = rehearsal.stderr.read()
+
+    assert (141, "") == (rehearsal.returncode, told)
+
+
+def test_the_process_ends_with_the_commands_code() -> None:
+    command = [sys.executable, "-m", "discussion_helper", "models", "path", "nonsense"]
+    done = subprocess.run(command, capture_output=True, check=False)
+
+    assert (1, 1) == (done.returncode, done.stderr.count(b"\n"))
