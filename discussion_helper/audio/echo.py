@@ -80,7 +80,8 @@ class EchoCanceller:
 class EchoPath:
     """From the microphone and what was played to the microphone without the echo, and to the echo that was expected.
 
-    For the audio thread alone; one for the whole session. Blocks are 10 ms at 16 kHz; one takes 120 us while the agent
+    A talker far louder than the echo can be passes by the canceller, which would take their first syllables. For the
+    audio thread alone; one for the whole session. Blocks are 10 ms at 16 kHz; one takes 120 us while the agent
     is heard and 10 us otherwise.
 
     Measured in the room of `EchoCanceller`, echo at -10 dB, time stamps jittering by 1 ms: 32 dB are taken away after

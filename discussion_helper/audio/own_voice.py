@@ -30,8 +30,8 @@ class OwnVoice:
     """Compares the last 200 ms of the microphone with what was played in the 0.7 s before, at 16 kHz.
 
     By the waveform, not by its level: a leak may be as loud as a talker, but it has the loudspeaker's samples in it.
-    Rooms in which the direct sound is stronger than all reflections together keep it above 0.4; where the reflections
-    are 7 dB stronger (a loudspeaker at the far end of a hard room) one leak in three is not recognised.
+    The more a room adds to the direct sound, the less they are alike: reflections that together are 3 dB stronger are
+    no trouble, with 7 dB (a loudspeaker at the far end of a hard room) a leak is not always recognised.
     """
 
     before = 160 * (BLOCKS + REACH)
