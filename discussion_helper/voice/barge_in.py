@@ -18,7 +18,7 @@ onset, median / P95 in ms (a falsetto is missed by every candidate):
 
     onsets in 28 noises and backchannels
     none            -26 dBFS     18          16          16          15          14          12
-    -10 dB, 100 ms  -26 dBFS     15          15          13          12          12          11
+    -10 dB, 100 ms  -26 dBFS     13          12          12          11          11          9
 
 At 160 ms without the way past the canceller the P95 with no echo was 442 and 518 ms, with one of -10 dB 656 and
 1003. A longer rule hardly tells a backchannel, which is voice, from a turn; what the words are does, and a reply that
