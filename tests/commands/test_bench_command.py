@@ -54,7 +54,7 @@ def test_where_there_are_no_virtual_devices_it_says_so(monkeypatch: pytest.Monke
 @pytest.mark.usefixtures("linux")
 def test_a_missing_extra_is_named_with_the_fix(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "find_spec", lambda name: None if name == "jiwer" else object())
-    with pytest.raises(DiscussionError, match=r"needs jiwer\. .*discussion_helper\[bench\]"):
+    with pytest.raises(DiscussionError, match=r"needs jiwer\. .*\.\[bench\]"):
         run()
 
 
