@@ -8,7 +8,7 @@ import contextvars
 import sys
 import threading
 from collections.abc import Awaitable, Callable
-from typing import Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import anyio
 from anyio.lowlevel import checkpoint, current_token
@@ -63,6 +63,11 @@ class Background(Generic[T]):
         return self.started and not self._finished.is_set()
 
     @property
+    def cancelled(self) -> bool:
+        """Whether it was asked to end."""
+        return self._cancelled
+
+    @property
     def error(self) -> BaseException | None:
         """What it failed with, unwrapped."""
         return self._error
@@ -97,8 +102,8 @@ class Background(Generic[T]):
         """A cancellation that came through: ours, dressed differently; the event loop's, which goes on; or none."""
         if self._cancelled:
             return
-        task = self._task
-        if not isinstance(task, asyncio.Task) or task.cancelling():
+        task = _asyncio_task()
+        if task is None or task.cancelling():
             raise cancellation
         self._error = CancelledWithin(f"{self._name} was cancelled from within")
         self._error.__cause__ = cancellation
@@ -173,6 +178,13 @@ async def isolated(call: Callable[[], Awaitable[T]], *, name: str, within_s: flo
     if error is not None:
         raise error if isinstance(error, Exception) else Carried(error)
     return await calling.wait()
+
+
+def _asyncio_task() -> asyncio.Task[Any] | None:
+    try:
+        return asyncio.current_task()
+    except RuntimeError:  # trio, where nobody else can raise its cancellations
+        return None
 
 
 def _here() -> tuple[int, object]:

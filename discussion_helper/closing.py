@@ -12,8 +12,8 @@ __all__ = ["CLOSE_LIMIT_S", "SILENCE_LIMIT_S", "Part", "close_parts"]
 
 CLOSE_LIMIT_S = 0.4
 """How long one part may take; a stop takes a second at most, and this is the last of its steps."""
-SILENCE_LIMIT_S = 0.15
-"""How much of that a voice may take to stop before it is closed all the same."""
+SILENCE_LIMIT_S = 0.1
+"""How much of that a voice may take to stop, which had been stopped before, until it is closed all the same."""
 
 Part = Listener | Responder | Voice
 

@@ -109,7 +109,7 @@ class Discussion:
         await isolated(pump, name="the listener")
 
     async def _converse(self) -> None:
-        while True:
+        while not self._stopping:
             self._free_floor()
             turn = await self._next_turn()
             if self._stopping:

@@ -13,7 +13,7 @@ from discussion_helper.types import SpokenSentence
 
 __all__ = ["CHARACTERS_PER_S", "CUT_LIMIT_S", "RETURN_LIMIT_S", "Reply", "estimate_heard"]
 
-CUT_LIMIT_S = 0.25
+CUT_LIMIT_S = 0.2
 """How long a voice may take to stop before the loop goes on without it."""
 RETURN_LIMIT_S = 0.06
 """How long a voice that has stopped may take to return from `speak`; then it is cancelled."""
@@ -106,7 +106,8 @@ class Reply:
             await self.silence()
         finally:
             result = speaking.result
-            if not isinstance(result, SpokenSentence):
+            told = isinstance(result, SpokenSentence) and (result.cut or not speaking.cancelled)
+            if result is None or not told:
                 result = SpokenSentence(sentence, played_s=self._played_s(began), cut=True)
             self.results.append(replace(result, text=sentence))
             if result.cut:

@@ -2,6 +2,7 @@
 
 import re
 import secrets
+from types import TracebackType
 from typing import Any, Self
 
 import anyio
@@ -56,6 +57,7 @@ class Session:
         self._wake = anyio.Event()
         self._stopping = False
         self._failure: BaseException | None = None
+        self._trace: TracebackType | None = None
         self.started = False
         """Whether `start` was called."""
         self.ended = False
@@ -129,7 +131,7 @@ class Session:
             raise RuntimeError("wait() was called before start()")
         await self._supervisor.finished()
         if self._failure is not None:
-            raise self._failure
+            raise self._failure.with_traceback(self._trace)  # or each wait would lengthen it
         return self.discussion.conversation
 
     @property
@@ -196,10 +198,10 @@ class Session:
         reason = self.discussion.reason or "stopped"
         failures = self.discussion.failures or ([self._talk.error] if self._talk.error is not None else [])
         if failures and reason == "failed":
-            self._failure = failures[0]
+            self._failure, self._trace = failures[0], failures[0].__traceback__
         self.discussion.abandon()
         self.ended = True
-        error = "; ".join([*([told(*failures)] if failures else []), *problems])
+        error = "; ".join(dict.fromkeys([*([told(*failures)] if failures else []), *problems]))
         self._hub.close(
             Event("ended", self.discussion.clock.now(), {"reason": reason} | ({"error": error} if error else {}))
         )

@@ -45,7 +45,8 @@ class WhisperDecoder:
                 str(folder), device="cpu", compute_type="int8", inter_threads=1, intra_threads=threads
             )
         except Exception as error:  # tokenizers raises Exception itself
-            raise ModelCorrupt(f"The recogniser in {folder} cannot be loaded ({error}).", fix=_pull(folder)) from error
+            reason = " ".join(str(error).split())
+            raise ModelCorrupt(f"The recogniser in {folder} cannot be loaded ({reason}).", fix=_pull(folder)) from error
         self._mel = FeatureExtractor(feature_size=self._model.n_mels)
         self._storage = ctranslate2.StorageView
         self._multilingual: bool = self._model.is_multilingual

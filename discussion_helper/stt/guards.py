@@ -3,7 +3,7 @@
 import re
 import zlib
 
-__all__ = ["LEAST_VOICED_S", "compression_ratio", "longest_run", "refusal", "words_in"]
+__all__ = ["LEAST_VOICED_S", "compression_ratio", "doubtful", "longest_run", "refusal", "words_in"]
 
 LEAST_VOICED_S = 0.1
 """Less voice than this is no word; the shortest of 12 spoken digits held 0.29 s."""
@@ -43,8 +43,7 @@ def refusal(
         return "no words"
     if evidence_s < LEAST_VOICED_S:
         return "no voice"
-    trust = _UNHEARD_S if voiced_s is None else min(voiced_s, _TRUSTED_S)
-    if no_speech_probability - average_logprob > _DOUBT + trust:
+    if doubtful(no_speech_probability, average_logprob, voiced_s=voiced_s):
         return "no speech"
     if average_logprob < _LEAST_LOGPROB:
         return "not understood"
@@ -52,6 +51,12 @@ def refusal(
         return "more words than voice"
     looped = longest_run(text) >= _RUN and words > 1 + _REPEATED_PER_S * evidence_s
     return "repeats itself" if looped or compression_ratio > _MOST_COMPRESSION else ""
+
+
+def doubtful(no_speech_probability: float, average_logprob: float, *, voiced_s: float | None = None) -> bool:
+    """Whether it looks like no speech; `voiced_s` as in `refusal`."""
+    trust = _UNHEARD_S if voiced_s is None else min(voiced_s, _TRUSTED_S)
+    return no_speech_probability - average_logprob > _DOUBT + trust
 
 
 def words_in(text: str) -> float:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from discussion_helper.audio.frames import Samples
+from discussion_helper.stt.guards import doubtful
 from discussion_helper.stt.windows import FULL, RATE, split, window_frames
 
 __all__ = ["Abandoned", "Decoded", "Decoder", "Read", "read"]
@@ -80,6 +81,7 @@ def read(
     """
     reading = _Reading(decoder, language, abandoned)
     parts = [part for piece in split(samples) for part in reading.piece(piece)]
+    parts = [part for part in parts if not _doubtful(part)] or parts[:1]  # a window of a rest may hold no speech
     tokens = sum(part.tokens for part in parts)
     return Read(
         text="".join(part.text for part in parts).strip(),
@@ -88,6 +90,10 @@ def read(
         average_logprob=sum(part.logprob for part in parts) / max(1, tokens),
         no_speech=min(part.no_speech for part in parts),
     )
+
+
+def _doubtful(part: Decoded) -> bool:
+    return doubtful(part.no_speech, part.logprob / max(1, part.tokens))
 
 
 class _Reading:

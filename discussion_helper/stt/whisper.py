@@ -96,7 +96,8 @@ class WhisperRecogniser:
         except Abandoned:
             raise RecogniserError("The recogniser was closed before it had the text.") from None
         except Exception as error:  # CTranslate2 raises RuntimeError, ValueError and MemoryError
-            raise RecogniserError(f"The recogniser failed ({error}).", fix="Try again.") from error
+            reason = " ".join(str(error).split())
+            raise RecogniserError(f"The recogniser failed ({reason}).", fix="Try again.") from error
         finally:
             left.set()
 

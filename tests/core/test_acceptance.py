@@ -416,12 +416,13 @@ async def test_aclose_with_one_hanging_part_closes_the_rest_within_a_second(hang
     await asyncio.sleep(0.05)
     before = time.perf_counter()
     await sessions.aclose()
-
-    assert time.perf_counter() - before < 1.0
-    assert all(part.closes == 1 for other in others for part in other)
-    assert all(part.closes == 1 for part in parts if part is not owner or hangs != "aclose")
+    took = time.perf_counter() - before
     release.set()
     await asyncio.sleep(0.05)
+
+    assert took < 1.0
+    assert all(part.closes == 1 for other in others for part in other)
+    assert all(part.closes == 1 for part in parts if part is not owner or hangs != "aclose")
 
 
 @pytest.mark.parametrize("speaker", ["bot", "User", "", None])
@@ -523,13 +524,14 @@ async def test_a_voice_that_swallows_cancellation_cannot_hang_stop() -> None:
     await until(session, Floor.SPEAKING)
     before = time.perf_counter()
     conversation = await session.stop()
-
-    assert time.perf_counter() - before < 1.0
-    assert [1, 1, 1] == [part.closes for part in (listener, responder, voice)]
-    assert ("agent", True) == (conversation.utterances[-1].speaker, conversation.utterances[-1].interrupted)
+    took = time.perf_counter() - before
     utterances = list(conversation.utterances)
     released.set()
     await asyncio.sleep(0.05)
+
+    assert took < 1.0
+    assert [1, 1, 1] == [part.closes for part in (listener, responder, voice)]
+    assert ("agent", True) == (conversation.utterances[-1].speaker, conversation.utterances[-1].interrupted)
     assert utterances == conversation.utterances
 
 

@@ -121,3 +121,21 @@ def test_it_stops_between_two_steps_when_nobody_waits(steps: int) -> None:
         read(decoder, silence(8.0, RATE), language="en", abandoned=lambda: next(left))
     assert len(decoder.asked) == (steps + 1) // 2
     assert len(decoder.languages) == steps // 2
+
+
+def test_what_is_made_up_about_a_silent_rest_is_dropped() -> None:
+    made_up = whole(" Thank you.", logprob=-5.0, tokens=5, no_speech=0.9)
+    decoder = Scripted([broken(" Go on.", " Go on.", 4.0), made_up])
+
+    heard = read(decoder, silence(8.0, RATE), language="en")
+
+    assert heard.text == "Go on."
+    assert heard.no_speech == 0.1
+
+
+def test_what_is_made_up_about_silence_alone_is_left_to_the_guards() -> None:
+    made_up = whole(" Thank you.", logprob=-5.0, tokens=5, no_speech=0.9)
+
+    heard = read(Scripted([made_up]), silence(8.0, RATE), language="en")
+
+    assert (heard.text, heard.average_logprob, heard.no_speech) == ("Thank you.", -1.0, 0.9)
