@@ -11,7 +11,7 @@ from discussion_helper.background import Background
 from discussion_helper.errors import ResponderError, SettingError
 from discussion_helper.responder.base import Clauses, with_system
 from discussion_helper.responder.decoding import Decoding
-from discussion_helper.responder.history import fitting, size_of
+from discussion_helper.responder.history import fitting, size_of, without_fragments
 from discussion_helper.responder.llama import ContextFull, Llama, check_model_file
 from discussion_helper.responder.prompt import system_prompt
 from discussion_helper.types import Message
@@ -66,7 +66,7 @@ class EmbeddedResponder:
     async def reply(self, messages: Sequence[Message]) -> AsyncIterator[str]:
         """One clause per item. Closing it stops the model. Raises ModelError, ResponderError."""
         clauses = Clauses(max_chars=40 * self._max_tokens)
-        decoding = self._begin(list(messages), self._max_tokens)
+        decoding = self._begin(without_fragments(messages), self._max_tokens)
         try:
             async for piece in decoding:
                 for clause in clauses.feed(piece):

@@ -4,10 +4,23 @@ from collections.abc import Sequence
 
 from discussion_helper.types import Message
 
-__all__ = ["fitting", "size_of"]
+__all__ = ["LEAST_WORDS", "fitting", "size_of", "without_fragments"]
 
 _OVERHEAD = 16
 """Bytes a message costs beside its text: the role and the marks around it, about five tokens."""
+
+LEAST_WORDS = 3
+"""Fewer words of a cut reply are left out: a small model that sees its answer was "The" answers "The" from then on."""
+
+
+def without_fragments(messages: Sequence[Message]) -> list[Message]:
+    """The messages without those of the assistant that were cut after a word or two, which say nothing."""
+    return [message for message in messages if not _is_fragment(message)]
+
+
+def _is_fragment(message: Message) -> bool:
+    text = message["content"].strip()
+    return message["role"] == "assistant" and len(text.split()) < LEAST_WORDS and text[-1:].isalnum()
 
 
 def size_of(text: str) -> int:

@@ -10,6 +10,7 @@ from discussion_helper.audio.frames import Samples
 from discussion_helper.audio.playback import Playback
 from discussion_helper.audio.resample import resample
 from discussion_helper.clock import now
+from discussion_helper.errors import SynthesisError
 from discussion_helper.tts.base import Synthesiser
 from discussion_helper.tts.heard import heard_words
 from discussion_helper.types import SpokenSentence
@@ -85,6 +86,9 @@ class SpeakerVoice:
         try:
             with anyio.CancelScope() as self._waiting:
                 await self._play(clause, first)
+        except SynthesisError:
+            if not self._was_stopped:  # else the stop itself broke off the synthesis
+                raise
         except BaseException:
             self._halt()
             raise
@@ -124,6 +128,9 @@ class SpeakerVoice:
         generation = self._generation
         try:
             clause.samples = await self._synthesise(sentence)
+        except SynthesisError:
+            if not self._was_stopped:
+                raise
         finally:
             clause.ready.set()
         current = self._current

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discussion_helper.responder.history import fitting, size_of
+from discussion_helper.responder.history import fitting, size_of, without_fragments
 from discussion_helper.types import Message
 
 
@@ -55,3 +55,15 @@ def test_what_is_kept_is_the_newest_part_and_fits(texts: list[str], room: int) -
     assert kept
     assert size(kept) <= max(room, size_of("x" * 4))
     assert kept == messages[-len(kept) :] or (len(kept) == 1 and messages[-1]["content"].endswith(kept[0]["content"]))
+
+
+def test_a_reply_that_was_cut_after_a_word_or_two_is_left_out() -> None:
+    messages: list[Message] = [
+        {"role": "user", "content": "Who was that?"},
+        {"role": "assistant", "content": "The"},
+        {"role": "user", "content": "No."},
+        {"role": "assistant", "content": "Yes."},
+        {"role": "assistant", "content": "The old man"},
+    ]
+
+    assert ["Who was that?", "No.", "Yes.", "The old man"] == [m["content"] for m in without_fragments(messages)]

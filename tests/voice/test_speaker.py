@@ -7,7 +7,7 @@ import anyio
 import numpy as np
 import pytest
 
-from discussion_helper.errors import DeviceError
+from discussion_helper.errors import DeviceError, SynthesisError
 from discussion_helper.parts import Audible, LooksAhead, Voice
 from discussion_helper.session import Session
 from discussion_helper.testing import EchoResponder, ScriptedListener
@@ -243,3 +243,27 @@ async def test_a_whole_reply_is_played_without_a_gap_in_a_session(loudspeaker: R
     assert 5000 == len(sound)
     assert 4999 == sound[-1] - sound[0]
     assert 0.4 == pytest.approx(session.discussion.conversation.timings[0].speak_s, abs=0.03)
+
+
+async def test_a_synthesis_that_a_stop_broke_off_is_a_cut_and_no_failure(
+    loudspeaker: Running, synthesiser: Any
+) -> None:
+    class BreaksOff(type(synthesiser)):  # type: ignore[misc]
+        async def synthesise(self, text: str) -> Any:
+            with anyio.CancelScope(shield=True):
+                await anyio.sleep(0.5)
+            raise SynthesisError("stopped in the middle")
+
+    results = []
+    async with loudspeaker() as device:
+        voice = voice_on(device, BreaksOff())
+
+        async def speak() -> None:
+            results.append(await voice.speak("one two"))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(speak)
+            await anyio.sleep(0.1)
+            await voice.stop()
+
+    assert (True, "") == (results[0].cut, results[0].heard)
