@@ -32,6 +32,8 @@ def entry() -> NoReturn:
             stream.flush()
         except (OSError, ValueError):  # the reader went away
             code = code or BROKEN_PIPE
+        except AttributeError:  # closed before the start: there is no stream
+            continue
     os._exit(code)
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import UnionType
 
 from discussion_helper.errors import SettingError
 from discussion_helper.types import Policy
@@ -37,6 +38,14 @@ class Settings:
     policy: Policy = field(default_factory=Policy)
 
     def __post_init__(self) -> None:
+        for name in ("language", "stt", "voice", "llm", "system"):
+            self._check_type(name, str, "text")
+        for name in ("microphone", "loudspeaker"):
+            self._check_type(name, str | None, "text")
+        self._check_type("output", Path | None, "a path")
+        self._check_type("policy", Policy, "a Policy")
+        if not isinstance(self.inputs, tuple) or not all(isinstance(path, Path) for path in self.inputs):
+            raise SettingError(f"inputs: {self.inputs!r} is not a tuple of paths.", fix="Use (Path(...), ...).")
         if not (self.language.isascii() and self.language.isalpha() and len(self.language) in (2, 3)):
             raise SettingError(
                 f"language: {self.language!r} is not a language code.", fix="Use two letters, such as en or de."
@@ -46,3 +55,14 @@ class Settings:
                 raise SettingError(f"{name}: it is empty.", fix="Leave it out for the default.")
         if self.output is not None and not self.inputs:
             raise SettingError("output: it needs recordings as input.", fix="Name them with --input.")
+        if self.output is not None and any(_same_file(self.output, path) for path in self.inputs):
+            raise SettingError("output: it is one of the recordings, which would be lost.", fix="Name another file.")
+
+    def _check_type(self, name: str, wanted: type | UnionType, words: str) -> None:
+        value = getattr(self, name)
+        if not isinstance(value, wanted):
+            raise SettingError(f"{name}: {value!r} is not {words}.", fix=f"Use {words}.")
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    return one.exists() and other.exists() and one.samefile(other)

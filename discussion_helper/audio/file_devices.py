@@ -154,6 +154,8 @@ class FilePlayback:
         """Create the file, or empty it. Raises AudioFileError."""
         if self._path.suffix.lower() != ".wav":
             raise AudioFileError(f'"{self._path}" is no name for a WAV file.', fix="Let it end in .wav.")
+        if self._path.is_fifo():  # opening it would wait for a reader
+            raise AudioFileError(f'"{self._path}" is a pipe.', fix="Give the path of a WAV file.")
         try:
             self._file = self._path.open("wb")
             self._wav = wave.Wave_write(self._file)

@@ -25,8 +25,11 @@ def columns() -> int:
 
 def complain(text: str, stream: TextIO | None = None) -> None:
     """A line on stderr, or another stream; nobody may be there any more to read it."""
+    target = stream or sys.stderr
+    if target is None:  # print would take standard output instead, which is the document's
+        return
     with suppress(OSError, ValueError):
-        print(printable(text), file=stream or sys.stderr, flush=True)
+        print(printable(text), file=target, flush=True)
 
 
 @contextmanager

@@ -125,6 +125,7 @@ def with_system(system: str, messages: Sequence[Message]) -> list[ChatMessage]:
         role, content = message.get("role"), message.get("content")
         if role not in ("user", "assistant") or not isinstance(content, str):
             raise ValueError(f"a message needs a role, user or assistant, and a text; got the role {role!r}")
+        content = content.encode("utf-8", "replace").decode()  # half an emoji cannot be sent, nor what comes after it
         if request and request[-1]["role"] == role:
             content = f"{request.pop()['content']}\n{content}"
         request.append({"role": role, "content": content})

@@ -164,6 +164,17 @@ def test_the_file_has_what_was_rendered_where_it_was_rendered(tmp_path: Path) ->
     assert (second.frame.start, second.position.samples) == (1920, 700)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pipes with a place among the files")
+def test_a_pipe_is_refused_instead_of_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.wav")
+
+    with (
+        pytest.raises(AudioFileError, match="is a pipe"),
+        FileDevices(playback=FilePlayback(tmp_path / "pipe.wav", Playback(RATE), Inbox())),
+    ):
+        pass
+
+
 @pytest.mark.parametrize("name", ["missing/out.wav", "folder.wav"])
 def test_a_path_that_cannot_be_written_is_told(tmp_path: Path, name: str) -> None:
     (tmp_path / "folder.wav").mkdir()

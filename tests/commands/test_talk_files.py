@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from discussion_helper.commands.talk_files import ANOTHER_TURN_S, FOLLOWED, HELD_TURN_S, RecordedTurns
+from discussion_helper.commands.talk_files import ANOTHER_TURN_S, FOLLOWED, HELD_TURN_S, UNDERSTOOD_WITHIN_S, RecordedTurns
 from discussion_helper.parts import Reporter
 from discussion_helper.session import Session
 from discussion_helper.testing import EchoResponder, SilentVoice, VirtualTimeLoop
@@ -122,7 +122,7 @@ async def test_a_clip_in_which_nothing_is_heard_is_told_and_left_behind() -> Non
     understood, told, _ = await hold(room, 2)
 
     assert (1, ["Nothing was understood in 0.wav."]) == (understood, told)
-    assert [(0, 0.0), (1, 11.0)] == room.said
+    assert [(0, 0.0), (1, CLIP_S + UNDERSTOOD_WITHIN_S)] == room.said
 
 
 async def test_a_clip_whose_beginning_is_answered_while_it_goes_on_is_heard_to_its_end() -> None:

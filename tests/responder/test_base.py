@@ -130,3 +130,9 @@ def test_a_reply_is_cut_at_its_longest() -> None:
     out = clauses.feed("One. Two. Three. Four.")
     assert clauses.full
     assert " ".join(out + clauses.feed(" Five.") + clauses.flush()) == "One. Two. Th"
+
+
+def test_half_an_emoji_does_not_make_a_request_that_cannot_be_sent() -> None:
+    request = with_system("", [{"role": "user", "content": "hello \ud83d there"}])
+
+    assert "hello ? there" == request[0]["content"]
