@@ -8,7 +8,13 @@ from typing import Any
 import anyio
 import pytest
 
-from discussion_helper.commands.talk_files import ANOTHER_TURN_S, FOLLOWED, HELD_TURN_S, UNDERSTOOD_WITHIN_S, RecordedTurns
+from discussion_helper.commands.talk_files import (
+    ANOTHER_TURN_S,
+    FOLLOWED,
+    HELD_TURN_S,
+    UNDERSTOOD_WITHIN_S,
+    RecordedTurns,
+)
 from discussion_helper.parts import Reporter
 from discussion_helper.session import Session
 from discussion_helper.testing import EchoResponder, SilentVoice, VirtualTimeLoop
