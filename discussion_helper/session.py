@@ -20,7 +20,7 @@ from discussion_helper.types import Conversation, Floor, Policy, Utterance, spea
 __all__ = ["EVENTS_HELD", "TALK_LIMIT_S", "Event", "Session", "Sessions", "utterance_of"]
 
 EVENTS_HELD = 1024
-"""Events held for one watcher; more than that and the oldest go, with a `gap` in their place."""
+"""Events held for one watcher; more than that and the oldest go, with a `gap` in their place, which is one of them."""
 TALK_LIMIT_S = 0.5
 """How long the loop may take to end once it was asked to: more than cutting a reply takes, whatever the voice does."""
 _ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
@@ -50,7 +50,7 @@ class Session:
         if id is not None and not _ID.fullmatch(id):
             raise SettingError(f"id: {id!r} is not a session id.", fix="Use 8 to 64 of A-Z, a-z, 0-9, _ and -.")
         self.id = id or secrets.token_urlsafe(16)
-        self._hub: EventHub[Event] = EventHub(overflow=DropOldest(self._gap), capacity=EVENTS_HELD)
+        self._hub: EventHub[Event] = EventHub(overflow=DropOldest(self._gap), capacity=EVENTS_HELD - 1)
         self.discussion = Discussion(listener, responder, voice, policy, observer=self._observe, thread=thread)
         self._talk: Background[Conversation] = Background(self._hold_talk, name="a session's talk")
         self._supervisor: Background[None] = Background(self._supervise, name="a session")
