@@ -7,6 +7,7 @@ import numpy as np
 
 from discussion_helper.audio.frames import Samples
 from discussion_helper.errors import ModelCorrupt, ModelMissing
+from discussion_helper.stt.mel import LogMel
 from discussion_helper.stt.reading import Decoded
 
 __all__ = ["WhisperDecoder", "check_files"]
@@ -36,7 +37,6 @@ class WhisperDecoder:
         check_files(folder)
         import ctranslate2
         import tokenizers
-        from faster_whisper.feature_extractor import FeatureExtractor
 
         try:
             self._tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
@@ -47,7 +47,7 @@ class WhisperDecoder:
         except Exception as error:  # tokenizers raises Exception itself
             reason = " ".join(str(error).split())
             raise ModelCorrupt(f"The recogniser in {folder} cannot be loaded ({reason}).", fix=_pull(folder)) from error
-        self._mel = FeatureExtractor(feature_size=self._model.n_mels)
+        self._mel = LogMel(self._model.n_mels)
         self._storage = ctranslate2.StorageView
         self._multilingual: bool = self._model.is_multilingual
 
