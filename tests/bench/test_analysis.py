@@ -53,6 +53,42 @@ def test_a_pause_is_inside_the_voice_and_a_click_after_it_is_not() -> None:
     assert found.end / RATE == pytest.approx(1.5, abs=0.01)
 
 
+@pytest.mark.parametrize("click_dbfs", [-45.0, -20.0])
+def test_the_click_of_lips_before_the_first_word_is_no_voice(click_dbfs: float) -> None:
+    room = noise(1.0, -75.0)
+    word = noise(0.45, -25.0)
+    clip = joined(room, noise(0.04, click_dbfs), room[: round(0.35 * RATE)], word, room)
+    found = voiced(clip, RATE)
+    assert found.start / RATE == pytest.approx(1.39, abs=0.01)
+    assert found.end / RATE == pytest.approx(1.84, abs=0.01)
+
+
+def test_a_first_consonant_belongs_to_its_word() -> None:
+    room = noise(1.0, -75.0)
+    clip = joined(room, noise(0.03, -40.0), room[: round(0.06 * RATE)], noise(0.3, -25.0), room)
+    assert voiced(clip, RATE).start / RATE == pytest.approx(1.0, abs=0.01)
+
+
+@pytest.mark.parametrize("closed_s", [0.1, 0.2])
+def test_the_released_stop_at_the_end_of_a_word_belongs_to_it(closed_s: float) -> None:
+    room = noise(1.0, -75.0)
+    clip = joined(room, noise(0.25, -25.0), room[: round(closed_s * RATE)], noise(0.03, -45.0), room)
+    assert voiced(clip, RATE).end / RATE == pytest.approx(1.28 + closed_s, abs=0.01)
+
+
+def test_the_click_of_a_button_long_after_the_last_word_is_no_voice() -> None:
+    room = noise(1.0, -75.0)
+    clip = joined(room, noise(0.5, -25.0), room[: RATE // 2], noise(0.05, -20.0), room)
+    assert voiced(clip, RATE).end / RATE == pytest.approx(1.5, abs=0.01)
+
+
+def test_sound_that_never_lasts_counts_from_the_first_to_the_last() -> None:
+    room = noise(1.0, -75.0)
+    clip = joined(room, noise(0.05, -25.0), room, noise(0.05, -25.0), room)
+    found = voiced(clip, RATE)
+    assert (found.start / RATE, found.end / RATE) == pytest.approx((1.0, 2.1), abs=0.01)
+
+
 def test_a_quiet_last_syllable_counts_and_a_breath_does_not() -> None:
     clip = joined(noise(1.0, -20.0), noise(0.2, -45.0), noise(0.2, -60.0), silence(0.4))
     assert voiced(clip, RATE).end / RATE == pytest.approx(1.2, abs=0.01)
