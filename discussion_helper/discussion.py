@@ -11,14 +11,15 @@ from discussion_helper.closing import Part, close_parts
 from discussion_helper.delivery import STILL_SPEAKING, Delivery
 from discussion_helper.failures import failures_in
 from discussion_helper.generation import Generation
+from discussion_helper.iteration import each
 from discussion_helper.onset import speech_started, user_is_speaking
-from discussion_helper.parts import Listener, Responder, Thread, Voice
+from discussion_helper.parts import CutsText, Listener, Responder, Thread, Voice, check_parts
 from discussion_helper.readying import attach_parts, warm_up
 from discussion_helper.record import Observer, Record
 from discussion_helper.reply import Reply
 from discussion_helper.storing import store
 from discussion_helper.turns import Announcement, End, Turn, Turns, Typed
-from discussion_helper.types import Conversation, Floor, Policy, Utterance
+from discussion_helper.types import Conversation, Floor, Policy, Utterance, policy_of
 
 __all__ = ["Discussion"]
 
@@ -39,10 +40,14 @@ class Discussion:
         observer: Observer | None = None,
         thread: Thread | None = None,
     ) -> None:
+        """Raises SettingError for a part that lacks a method, and for a policy that is none."""
+        check_parts(listener=listener, responder=responder, voice=voice)
+        if thread is not None:
+            check_parts(thread=thread)
         self.listener = listener
         self.responder = responder
         self.voice = voice
-        self.policy = policy or Policy()
+        self.policy = policy_of(policy)
         self.reason = ""
         """Why it ended: finished, silence, stopped or failed; "" before the end."""
         self.failures: list[BaseException] = []
@@ -163,12 +168,14 @@ class Discussion:
         self._record.add(turn)
         self._record.set_floor(Floor.THINKING)
         await store(self._thread, turn)
-        reply = self._begin(self.responder.reply(self.conversation.as_messages()))
+        sentences = self.responder.reply(self.conversation.as_messages())
+        reply = self._begin(sentences, max_sentences=self.policy.max_reply_sentences)
         if await reply.generation.ready():
             await self._deliver(reply, turn=turn, received=received)
 
     async def _announce(self, announcement: Announcement) -> None:
-        reply = self._begin(_one(announcement.text))
+        text = announcement.text
+        reply = self._begin(each(self.voice.clauses(text) if isinstance(self.voice, CutsText) else [text]))
         if await reply.generation.ready():
             await self._deliver(reply)
 
@@ -184,11 +191,14 @@ class Discussion:
         if not self._stopping:
             self._record.set_floor(Floor.LISTENING)
 
-    def _begin(self, sentences: AsyncIterator[str]) -> Reply:
+    def _begin(self, sentences: AsyncIterator[str], *, max_sentences: int = 0) -> Reply:
         assert self._tasks is not None
-        generation = Generation(sentences, max_sentences=self.policy.max_reply_sentences)
+        generation = Generation(sentences, max_sentences=max_sentences)
         self._tasks.start_soon(generation.run)
-        return Reply(generation, self.voice)
+        return Reply(generation, self.voice, begins=self._tell_sentence)
+
+    def _tell_sentence(self, sentence: str) -> None:
+        self._record.tell("partial", {"speaker": "agent", "text": sentence})
 
     async def _deliver(self, reply: Reply, *, turn: Utterance | None = None, received: float = 0.0) -> None:
         """Speak it. A reply that a sound cut may go on; every other one is over."""
@@ -243,7 +253,3 @@ class Discussion:
     async def __aexit__(self, *exc_info: object) -> None:
         with anyio.CancelScope(shield=True):
             await self.close_parts()
-
-
-async def _one(text: str) -> AsyncIterator[str]:
-    yield text

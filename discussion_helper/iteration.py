@@ -1,12 +1,12 @@
-"""Closing what is iterated over."""
+"""Asynchronous iterators: one of what is there already, and closing what is left half-way."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
 import anyio
 
-__all__ = ["closing"]
+__all__ = ["closing", "each"]
 
 T = TypeVar("T")
 
@@ -24,3 +24,9 @@ async def closing(items: AsyncIterator[T], *, within_s: float) -> AsyncIterator[
         if close is not None:
             with anyio.move_on_after(within_s, shield=True):
                 await close()
+
+
+async def each(items: Iterable[T]) -> AsyncIterator[T]:
+    """One after the other."""
+    for item in items:
+        yield item

@@ -9,11 +9,13 @@ Beside its methods any part may have
 from collections.abc import AsyncIterator, Sequence
 from typing import Any, Protocol, runtime_checkable
 
+from discussion_helper.errors import SettingError
 from discussion_helper.types import Message, SpokenSentence, Utterance
 
 __all__ = [
     "Attachable",
     "Audible",
+    "CutsText",
     "Listener",
     "LooksAhead",
     "Mutable",
@@ -22,6 +24,7 @@ __all__ = [
     "Thread",
     "Voice",
     "WarmsUp",
+    "check_parts",
 ]
 
 
@@ -101,6 +104,15 @@ class LooksAhead(Protocol):
 
 
 @runtime_checkable
+class CutsText(Protocol):
+    """A voice that speaks a long text sooner, and goes on nearer to where it was cut, when it gets it in pieces."""
+
+    def clauses(self, text: str) -> list[str]:
+        """The text in pieces for `speak`, in order; together they are the text."""
+        ...
+
+
+@runtime_checkable
 class Audible(Protocol):
     """A voice that knows when it is heard."""
 
@@ -149,3 +161,20 @@ class Thread(Protocol):
     async def append(self, utterance: Utterance) -> None:
         """Store one turn durably: the user's before it is answered, the agent's when it is over."""
         ...
+
+
+_METHODS = {
+    "listener": ("utterances", "speech_started", "aclose"),
+    "responder": ("reply", "aclose"),
+    "voice": ("speak", "stop", "aclose"),
+    "thread": ("append",),
+}
+
+
+def check_parts(**parts: object) -> None:
+    """Whether each can be what its name says. Raises SettingError naming the methods one lacks."""
+    for name, part in parts.items():
+        missing = [method for method in _METHODS[name] if not callable(getattr(part, method, None))]
+        if missing:
+            what = f"{name}: {type(part).__name__} has no {', '.join(missing)}."
+            raise SettingError(what, fix=f"Use an object with the methods {', '.join(_METHODS[name])}.")

@@ -1,5 +1,6 @@
 """One reply: sentences are generated ahead of the voice and spoken one by one, until the end or a cut."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -39,9 +40,11 @@ class Reply:
     After a cut it may be begun again: it goes on with the sentence that was cut.
     """
 
-    def __init__(self, generation: Generation, voice: Voice) -> None:
+    def __init__(self, generation: Generation, voice: Voice, *, begins: Callable[[str], None]) -> None:
+        """`begins` is told of each sentence when the voice gets it."""
         self.generation = generation
         self._voice = voice
+        self._begins = begins
         self.begin()
 
     def begin(self) -> None:
@@ -99,6 +102,7 @@ class Reply:
 
     async def _call_voice(self, sentence: str) -> SpokenSentence:
         self._begun.set()  # whoever waits for it runs when the voice has begun, and not before
+        self._begins(sentence)
         return await self._voice.speak(sentence)
 
     async def _settle(self, speaking: Background[SpokenSentence], sentence: str, began: float) -> None:

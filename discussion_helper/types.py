@@ -20,6 +20,7 @@ __all__ = [
     "SpokenUtterance",
     "TurnTiming",
     "Utterance",
+    "policy_of",
     "speaker_of",
 ]
 
@@ -211,3 +212,10 @@ class Policy:
             if name not in known:
                 raise SettingError(f"{name}: there is no such policy field.", fix=f"Use {', '.join(sorted(known))}.")
         return cls(**values)
+
+
+def policy_of(value: Policy | None) -> Policy:
+    """The policy given, or the usual one. Raises SettingError for anything else."""
+    if value is not None and not isinstance(value, Policy):
+        raise SettingError(f"policy: {value!r} is no Policy.", fix="Use Policy(...) or Policy.from_mapping({...}).")
+    return Policy() if value is None else value

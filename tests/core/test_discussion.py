@@ -1,12 +1,13 @@
 """The loop."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from typing import cast
+from typing import Any, cast
 
 import anyio
 import pytest
 
 from discussion_helper.discussion import Discussion
+from discussion_helper.errors import SettingError
 from discussion_helper.session import Session
 from discussion_helper.testing import EchoResponder, ScriptedListener, SilentVoice
 from discussion_helper.types import Floor, Message, Policy, SpokenSentence, SpokenUtterance, Utterance
@@ -312,3 +313,53 @@ async def test_a_reply_without_a_word_leaves_the_floor_to_the_user(session_of: M
     await session.wait()
 
     assert ["user", "user"] == [u.speaker for u in session.discussion.conversation.utterances]
+
+
+async def test_each_sentence_is_told_when_the_voice_gets_it(session_of: Make) -> None:
+    session = session_of("one", sentences=2, sentence_s=1.0).start()
+    async with session.events("partial", "utterance") as events:
+        await session.wait()
+        told = [(round(e.at_s), e.kind, e.data["speaker"], e.data["text"]) async for e in events if e.kind != "gap"]
+
+    assert [
+        (0, "utterance", "user", "one"),
+        (0, "partial", "agent", "one"),
+        (1, "partial", "agent", "one (2)"),
+        (2, "utterance", "agent", "one one (2)"),
+    ] == told
+
+
+class _CuttingVoice(SilentVoice):
+    def clauses(self, text: str) -> list[str]:
+        return [f"{part}." for part in text.split(".") if part]
+
+
+async def test_an_announcement_is_spoken_in_the_pieces_that_the_voice_wants_whatever_the_cap_of_a_reply() -> None:
+    voice = _CuttingVoice()
+    listener = ScriptedListener([], stays_open=True)
+    session = Session(listener, EchoResponder(), voice, Policy(max_reply_sentences=1)).start()
+    async with session.events("utterance") as events:
+        await session.speak("First.Second.Third.")
+        told = await anext(events)
+    await session.stop()
+
+    assert ["First.", "Second.", "Third."] == voice.completed
+    assert "First. Second. Third." == told.data["text"]
+
+
+@pytest.mark.parametrize(
+    ("position", "named"), [(0, "listener: NoneType has no utterances"), (1, "responder"), (2, "voice")]
+)
+async def test_what_is_no_part_is_refused_at_once(position: int, named: str) -> None:
+    parts: list[Any] = [ScriptedListener([]), EchoResponder(), SilentVoice()]
+    parts[position] = None
+
+    with pytest.raises(SettingError, match=named):
+        Session(*parts)
+
+
+@pytest.mark.parametrize(("name", "value"), [("policy", {}), ("policy", 0), ("thread", object())])
+async def test_what_is_no_policy_and_no_thread_is_refused_at_once(name: str, value: Any) -> None:
+    unchecked: Any = Session  # as somebody without a type checker would call it
+    with pytest.raises(SettingError, match=name):
+        unchecked(ScriptedListener([]), EchoResponder(), SilentVoice(), **{name: value})
