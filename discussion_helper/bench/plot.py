@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = [
+    "AXIS_IN",
     "BAD",
     "GOAL",
     "GOALS_MS",
@@ -40,6 +41,8 @@ GOALS_MS = (700, 1200)
 OTHER_MS = (1419, 3491)
 STOP_GOALS_MS = (250, 350)
 OTHER_STOP_MS = (314, 368)
+AXIS_IN = 0.5
+"""Inches that the numbers and the label below an axis take."""
 
 Panel = Callable[["Axes", Results], None]
 
@@ -58,7 +61,7 @@ def draw(results: Results, path: Path) -> list[Path]:
     )
     FigureCanvasAgg(figure)
     grid = figure.add_gridspec(
-        max(3 if turns else 1, len(panels)),
+        max(2 if turns else 1, len(panels)),
         2 if turns and panels else 1,
         width_ratios=[3, 2][: 1 + (turns and bool(panels))],
     )
@@ -86,7 +89,7 @@ def _small_panels(results: Results) -> list[Panel]:
 
 
 def _height(results: Results, panels: int, turns: bool) -> float:
-    return max(3.2 * panels, 2.2 + 0.24 * len(results.turns.rows) if turns else 0.0, 4.0)
+    return max(3.6 * panels, 2.8 + 0.24 * len(results.turns.rows) if turns else 0.0, 4.0)
 
 
 def _timed(rows: Sequence[TurnRow]) -> list[TurnRow]:
@@ -118,7 +121,7 @@ def _draw_turns(axes: "Axes", results: Results) -> None:
     axes.set_xlim(min(0.0, *(row.voice_end_ms or 0.0 for row in rows)), 1.12 * max(*totals, OTHER_MS[0]))
     axes.set_xlabel("ms from the user's last voiced sample (* turn cut off early: not in median and P95)")
     axes.set_title(f"Voice to voice, {len(whole)} turns", fontsize=10)
-    axes.legend(fontsize=7, loc="lower right", framealpha=0.95)
+    _explain(axes, columns=4)
     axes.spines[["top", "right"]].set_visible(False)
 
 
@@ -146,7 +149,7 @@ def _draw_barge_ins(axes: "Axes", results: Results) -> None:
     axes.set_xlabel("ms from the first voiced sample at the microphone")
     axes.set_ylabel("share of barge-ins")
     axes.set_title(f"Interrupted, {len(rows)} of {len(results.barge_ins)} barge-ins", fontsize=10)
-    axes.legend(fontsize=7, loc="upper left")
+    _explain(axes, columns=3)
     axes.spines[["top", "right"]].set_visible(False)
 
 
@@ -164,7 +167,7 @@ def _draw_recognition(axes: "Axes", results: Results) -> None:
     axes.set_xlabel("s of the clip")
     axes.set_ylabel("ms to recognise it")
     axes.set_title(f"Recognition, {len(rows)} clips (dashed: medians)", fontsize=10)
-    axes.legend(fontsize=7)
+    _explain(axes, columns=2)
     axes.spines[["top", "right"]].set_visible(False)
 
 
@@ -194,6 +197,22 @@ def _mark(axes: "Axes", values: Sequence[float], labels: Sequence[str], colour: 
     for place, (value, label) in enumerate(zip(values, labels, strict=True)):
         options: dict[str, Any] = {"color": colour, "linestyle": style, "linewidth": 1.0 if place else 1.6}
         axes.axvline(value, label=f"{label} {value:.0f} ms", **options)
+
+
+def _explain(axes: "Axes", *, columns: int) -> None:
+    """The legend, below the axes: inside it would lie over what it explains."""
+    from matplotlib.transforms import ScaledTranslation
+
+    below = axes.transAxes + ScaledTranslation(0.0, -AXIS_IN, axes.figure.dpi_scale_trans)
+    axes.legend(
+        fontsize=7,
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0.0),
+        bbox_transform=below,
+        ncols=columns,
+        frameon=False,
+        borderaxespad=0.0,
+    )
 
 
 def _short(name: str) -> str:

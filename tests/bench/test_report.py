@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from rich.console import Console
 
 from discussion_helper.bench.barge_in_run import BargeIn, BargeInRow
@@ -134,3 +135,22 @@ def test_the_plot_is_a_picture_of_whatever_there_is(results: Results, tmp_path: 
     ):
         (path,) = draw(part, tmp_path / "bench.png")
         assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_no_legend_lies_over_what_it_explains(
+    results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    figures = []
+
+    def drawn(figure: Figure, *_: Any, **__: Any) -> None:
+        figure.draw_without_rendering()
+        figures.append(figure)
+
+    monkeypatch.setattr(Figure, "savefig", drawn)
+    draw(results, tmp_path / "bench.png")
+    boxes = [
+        (axes.bbox, legend.get_window_extent()) for axes in figures[0].axes if (legend := axes.get_legend()) is not None
+    ]
+    assert len(boxes) == 3
+    assert all(legend.y1 < axes.y0 for axes, legend in boxes)
+    assert all(legend.y0 >= 0.0 for _, legend in boxes)
