@@ -1,13 +1,12 @@
 """The audio devices of this machine, by name."""
 
-import ctypes
 import importlib
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from discussion_helper.audio.quiet import silence_alsa, silence_portaudio
 from discussion_helper.audio.timed import within
 from discussion_helper.errors import DeviceError
 
@@ -84,9 +83,11 @@ def portaudio() -> Any:
         raise DeviceError(f"PortAudio cannot be used: {error}.", fix=_here(_LIBRARY_FIX)) from error
     if not answered:
         raise DeviceError("The sound system does not answer.", fix=_here(_SYSTEM_FIX))
-    if first and sys.platform == "linux":
-        _silence_alsa()
-    return sys.modules["sounddevice"]
+    library = sys.modules["sounddevice"]
+    if first:
+        silence_alsa()
+        silence_portaudio(getattr(library, "_libname", ""))
+    return library
 
 
 def refresh() -> None:
@@ -154,17 +155,6 @@ def index_of(device: Device) -> int:
 def muted_fix() -> str:
     """What to do on this system about a microphone that delivers nothing but zeros."""
     return _here(_MUTED_FIX)
-
-
-def _silence_alsa() -> None:
-    """Keep ALSA from writing every underrun on stderr, which it does from PortAudio's thread at any time.
-
-    It is given a function that does nothing. That must be one of C: one of Python would wait for the interpreter.
-    `abs` takes whatever comes and has no effect.
-    """
-    with suppress(OSError, AttributeError):
-        nothing = ctypes.cast(ctypes.CDLL(None).abs, ctypes.c_void_p)
-        ctypes.CDLL("libasound.so.2").snd_lib_error_set_handler(nothing)
 
 
 def _here(texts: dict[str, str]) -> str:

@@ -14,6 +14,7 @@ from discussion_helper.audio.devices import Device, Kind, index_of, portaudio
 from discussion_helper.audio.frames import Frame, Samples
 from discussion_helper.audio.inbox import Captured, DeviceLost, Inbox, Played
 from discussion_helper.audio.playback import Playback, Position
+from discussion_helper.audio.quiet import while_open
 from discussion_helper.audio.stream_clock import StreamClock
 from discussion_helper.audio.timed import within
 from discussion_helper.errors import DeviceError
@@ -61,6 +62,7 @@ class _Stream:
         self._samples = 0
         self._stream: Any = None
         self._closed = False
+        self._quiet = False
         self._failure = ""
 
     def __enter__(self) -> Self:
@@ -92,6 +94,15 @@ class _Stream:
     # -- opening and closing, on a thread that may hang
 
     def _start(self) -> None:
+        self._quiet = True
+        while_open.hold()
+        try:
+            self._begin()
+        finally:
+            if self._closed:  # nobody waits for it any more
+                self._release()
+
+    def _begin(self) -> None:
         library = portaudio()
         index = index_of(self.device)
         stream = self._open(library, index)
@@ -103,15 +114,17 @@ class _Stream:
             self._clock = StreamClock(self.rate, stream.time, time.monotonic())
         except library.PortAudioError as error:
             raise self._refused(error) from error
-        finally:
-            if self._closed:  # nobody waits for it any more
-                self._release()
 
     def _release(self) -> None:
         stream, self._stream = self._stream, None
-        if stream is not None:
-            stream.abort()
-            stream.close()
+        try:
+            if stream is not None:
+                stream.abort()
+                stream.close()
+        finally:
+            if self._quiet:
+                self._quiet = False
+                while_open.release()
 
     def _open(self, library: Any, index: int) -> Any:
         """A stream with the fewest channels and the first rate that the device takes."""

@@ -12,6 +12,7 @@ from discussion_helper.audio.devices import find_device
 from discussion_helper.audio.inbox import Captured, Closed, DeviceLost, Inbox, Item, Played
 from discussion_helper.audio.playback import Playback
 from discussion_helper.audio.portaudio import PortAudioCapture, PortAudioPlayback
+from discussion_helper.audio.quiet import while_open
 from discussion_helper.errors import DeviceError
 
 if TYPE_CHECKING:
@@ -322,3 +323,16 @@ def test_a_device_that_is_gone_is_told_when_it_is_opened(fake: "FakePortAudio") 
         pass
 
     assert fake.streams == []
+
+
+def test_libraries_may_write_to_stderr_again_when_no_stream_is_open(fake: "FakePortAudio") -> None:
+    held = []
+    fake.refuses = lambda channels, rate: held.append(while_open._holders) or 0  # type: ignore[func-returns-value]
+    with capture(fake, Inbox()) as microphone:
+        microphone.close()
+    fake.refuses = lambda channels, rate: BUSY
+    with pytest.raises(DeviceError), capture(fake, Inbox()):
+        pass
+
+    assert held == [1]
+    assert while_open._holders == 0

@@ -36,6 +36,24 @@ before = time.monotonic()
 device.close()
 print(json.dumps({"took": time.monotonic() - before, "hung": device.hung}), flush=True)
 """
+UNPLUGGED = """
+import sys
+from discussion_helper.audio.devices import find_device
+from discussion_helper.audio.inbox import Captured, DeviceLost, Inbox
+from discussion_helper.audio.playback import Playback
+from discussion_helper.audio.portaudio import PortAudioCapture, PortAudioPlayback
+inbox = Inbox(capacity=100_000)
+microphone, loudspeaker = find_device(None, "input"), find_device(None, "output")
+with PortAudioCapture(microphone, inbox), PortAudioPlayback(loudspeaker, Playback, inbox):
+    assert isinstance(inbox.get(timeout=5.0), Captured)
+    print("open", flush=True)
+    lost = set()
+    while len(lost) < 2:
+        item = inbox.get(timeout=10.0)
+        if isinstance(item, DeviceLost):
+            lost.add(item.which)
+    print("The devices went away.", file=sys.stderr)
+"""
 LISTING = """
 from discussion_helper.audio.devices import list_devices
 from discussion_helper.errors import DeviceError
@@ -133,6 +151,14 @@ def test_a_pulled_plug_is_two_lost_devices(room: VirtualDevices) -> None:
     assert microphone.label in lost["capture"]
 
 
+def test_what_portaudio_says_of_a_pulled_plug_stays_off_the_terminal() -> None:
+    with VirtualDevices() as devices, _program(UNPLUGGED, devices, stderr=subprocess.PIPE) as program:
+        assert program.stdout.readline() == "open\n"
+        devices.unplug()
+        assert program.stderr.read() == "The devices went away.\n"
+        assert program.wait(10.0) == 0
+
+
 def _lost(inbox: Inbox, number: int) -> list[DeviceLost]:
     found: list[DeviceLost] = []
     while len(found) < number:
@@ -162,13 +188,14 @@ def test_a_sound_system_that_hangs_is_told_in_time() -> None:
         assert program.wait(10.0) == 0
 
 
-def _program(text: str, devices: VirtualDevices) -> Any:
+def _program(text: str, devices: VirtualDevices, **streams: Any) -> Any:
     return subprocess.Popen(
         [sys.executable, "-c", text],
         env=os.environ | devices.environment(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
+        **streams,
     )
 
 
