@@ -73,4 +73,3 @@ class EchoLevel:
         step = STEP if error < 0.0 or only_echo else CAUTIOUS_STEP
         energy = float(self._played @ self._played)
         self._weights = np.maximum(self._weights + step * error / energy * self._played, 0.0)
-

@@ -55,7 +55,7 @@ def silence_alsa() -> None:
 
 
 def silence_portaudio(name: str) -> None:
-    """Keep the PortAudio in the library `name` from writing its errors on stderr, where it can be told: not on Linux."""
+    """Keep the PortAudio in the library `name` from writing its errors on stderr; it cannot be told on Linux."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(name).PaUtil_SetDebugPrintFunction(_nothing())
 
