@@ -28,6 +28,7 @@ _MAX_WAITING = 16
 """Clips that may wait to be said."""
 _LATE_S = 0.2
 """Up to this much is caught up. Beyond it the machine was asleep, and the time is declared lost."""
+_DISK_FIX = "Make room on that disk, or name a file on another one."
 _MAX_BYTES = 1 << 31
 """Of a recording: six hours at 48 kHz, and what every reader of WAV files takes."""
 
@@ -175,7 +176,8 @@ class FilePlayback:
             self._write(start, block)
         except OSError as error:
             self._lost = True
-            self._inbox.put(DeviceLost("playback", f'"{self._path}" cannot be written: {error.strerror}'))
+            what = f'"{self._path}" cannot be written: {error.strerror}'
+            self._inbox.put(DeviceLost("playback", what, fix=_DISK_FIX))
             return
         if position is not None:
             self._inbox.put(Played(Frame(block, self.rate, start), at_s, position))

@@ -10,6 +10,8 @@ from discussion_helper.audio.playback import Position
 
 __all__ = ["Call", "Captured", "Closed", "DeviceLost", "Inbox", "Item", "Played"]
 
+_PLUG = "Connect it again, or choose another one with --device."
+
 
 @dataclass(frozen=True, slots=True)
 class Captured:
@@ -34,10 +36,11 @@ class Played:
 
 @dataclass(frozen=True, slots=True)
 class DeviceLost:
-    """A device went away, or its stream broke off."""
+    """A device went away, or its stream broke off. `fix` is what the person at the keyboard can do about it."""
 
     which: Literal["capture", "playback"]
     reason: str
+    fix: str = _PLUG
 
 
 @dataclass(frozen=True, slots=True)

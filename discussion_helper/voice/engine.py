@@ -180,7 +180,7 @@ class AudioEngine:
             self._ears.noted(note)
 
     def _lost(self, item: DeviceLost) -> None:
-        error = DeviceError(f"{item.reason.rstrip('.')}.", fix="Connect it again, or choose another one with --device.")
+        error = DeviceError(f"{item.reason.rstrip('.')}.", fix=item.fix)
         if item.which == "playback":
             self._on_lost(error)
         elif self._ears is not None:

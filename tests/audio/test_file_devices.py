@@ -205,6 +205,7 @@ def test_a_full_disk_is_one_lost_device(tmp_path: Path) -> None:
 
     (item,) = drained(inbox)
     assert isinstance(item, DeviceLost)
+    assert "Make room" in item.fix
     assert item.which == "playback"
     assert "No space left" in item.reason
 
