@@ -49,7 +49,7 @@ class Ears(Protocol):
         ...
 
     def lost(self, error: Exception) -> None:
-        """Nothing more will be heard."""
+        """The talk is over: nothing more can be heard, or said."""
         ...
 
 
@@ -156,9 +156,7 @@ class AudioEngine:
                 if self._hearing is not None:
                     self._hearing.played(item)
                 if self.marks.is_passed_by(item):
-                    self._handover.call(
-                        self.marks.pass_all, item.position.generation, item.position.samples, item.at_s
-                    )
+                    self._handover.call(self.marks.pass_all, item.position.generation, item.position.samples, item.at_s)
             case DeviceLost():
                 self._handover.call(self._lost, item)
             case Call():
@@ -182,11 +180,12 @@ class AudioEngine:
     def _lost(self, item: DeviceLost) -> None:
         error = DeviceError(f"{item.reason.rstrip('.')}.", fix=item.fix)
         if item.which == "playback":
-            self._on_lost(error)
+            self._fail(error)
         elif self._ears is not None:
             self._ears.lost(error)
 
     def _fail(self, failure: Exception) -> None:
+        """The voice stops, and the listener, which is waited for at any time, ends the talk."""
         self._on_lost(failure)
         if self._ears is not None:
             self._ears.lost(failure)

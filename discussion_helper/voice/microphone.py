@@ -140,7 +140,7 @@ class MicrophoneListener:
                 self._notify()
 
     def lost(self, error: Exception) -> None:
-        """The microphone went away."""
+        """A device went away."""
         self._failure = error
         self._notify()
 

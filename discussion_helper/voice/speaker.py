@@ -76,7 +76,8 @@ class SpeakerVoice:
     async def speak(self, sentence: str) -> SpokenSentence:
         """Say one sentence; returns when its last sample was handed to the device, or at once when stopped.
 
-        Raises SynthesisError, and DeviceError when the loudspeaker is lost.
+        A lost loudspeaker stops it as well, for what was heard is to be told; the next call then raises DeviceError.
+        Raises SynthesisError.
         """
         self._raise_failure()
         began = now()
@@ -94,7 +95,6 @@ class SpeakerVoice:
             raise
         finally:
             self._current = self._waiting = None
-        self._raise_failure()
         return self._result(clause, began, first)
 
     async def _play(self, clause: _Clause, first: list[Mark]) -> None:
@@ -192,7 +192,7 @@ class SpeakerVoice:
             self._waiting.cancel()
 
     def fail(self, error: Exception) -> None:
-        """The loudspeaker is lost: what is being spoken, and whatever comes later, raises `error`."""
+        """The loudspeaker is lost: what is being spoken is cut, and whatever comes later raises `error`."""
         self._failure = error
         self._halt()
 

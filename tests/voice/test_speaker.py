@@ -12,6 +12,7 @@ from discussion_helper.parts import Audible, LooksAhead, Voice
 from discussion_helper.session import Session
 from discussion_helper.testing import EchoResponder, ScriptedListener
 from discussion_helper.types import SpokenSentence
+from discussion_helper.voice.microphone import MicrophoneListener
 from discussion_helper.voice.speaker import SpeakerVoice
 
 pytestmark = pytest.mark.anyio
@@ -25,6 +26,26 @@ class Closing:
 
     async def __call__(self) -> None:
         self.count += 1
+
+
+class Opens:
+    """A microphone that hears nothing."""
+
+    async def open_microphone(self, ears: MicrophoneListener) -> str:
+        return "fake [test]"
+
+    async def close_microphone(self) -> None: ...
+
+
+class Recognises:
+    """Never asked."""
+
+    async def recognise(self, samples: Any, *, voiced_s: float | None = None) -> Any:
+        raise AssertionError
+
+    async def warmup(self) -> None: ...
+
+    async def aclose(self) -> None: ...
 
 
 def voice_on(device: Any, synthesiser: Any) -> SpeakerVoice:
@@ -211,16 +232,48 @@ async def test_a_failing_synthesiser_is_raised(loudspeaker: Running, synthesiser
             await voice.speak("bad")
 
 
-async def test_a_lost_loudspeaker_ends_what_is_being_spoken_with_its_error(
+async def test_a_lost_loudspeaker_cuts_what_is_being_spoken_and_fails_what_comes_later(
     loudspeaker: Running, synthesiser: Any
 ) -> None:
+    results = []
     async with loudspeaker() as device:
         voice = voice_on(device, synthesiser)
-        session = Session(ScriptedListener(["hi"]), EchoResponder(), voice).start()
+
+        async def speak() -> None:
+            results.append(await voice.speak("one two three four"))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(speak)
+            await anyio.sleep(0.5)
+            voice.fail(DeviceError("The loudspeaker went away.", fix="Connect it."))
+        with pytest.raises(DeviceError, match="went away"):
+            await voice.speak("more")
+
+    (result,) = results
+    assert result.cut
+    assert 0.5 == pytest.approx(result.played_s, abs=0.02)
+    assert result.heard
+    assert "four" not in result.heard
+
+
+async def test_a_reply_that_a_lost_loudspeaker_cut_is_on_record_as_cut(loudspeaker: Running, synthesiser: Any) -> None:
+    error = DeviceError("The loudspeaker went away.", fix="Connect it.")
+    async with loudspeaker() as device:
+        voice = voice_on(device, synthesiser)
+        listener = MicrophoneListener(Recognises(), Opens())
+        session = Session(listener, EchoResponder(), voice).start()
+        await session.speak("one two three four")
         await anyio.sleep(0.5)
-        voice.fail(DeviceError("The loudspeaker went away.", fix="Connect it."))
+        voice.fail(error)
+        listener.lost(error)
         with pytest.raises(DeviceError, match="went away"):
             await session.wait()
+
+    (utterance,) = session.discussion.conversation.utterances
+    assert utterance.interrupted
+    assert utterance.said == "one two three four"
+    assert utterance.text
+    assert "four" not in utterance.text
 
 
 async def test_closing_closes_the_device_once(loudspeaker: Running, synthesiser: Any) -> None:
