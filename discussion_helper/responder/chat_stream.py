@@ -9,6 +9,7 @@ import anyio
 
 from discussion_helper.clock import now
 from discussion_helper.errors import SettingError
+from discussion_helper.responder.body import Events, TooLong, is_stream
 from discussion_helper.responder.endpoint_errors import EndpointErrors
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class ChatStream:
         self._errors = errors
         self._begun_at = now()
         self._stream: AsyncStream[ChatCompletionChunk] | None = None
+        self._events: Events | None = None
         self._reasoned = False
         self._spoken = ""  # the end of what was given
         self._finished = False
@@ -101,10 +103,10 @@ class ChatStream:
         except openai.InternalServerError:
             await anyio.sleep(_RETRY_AFTER_S)
             stream = await self._create()
-        kind = stream.response.headers.get("content-type", "")
-        if not kind.startswith("text/event-stream"):
+        if not is_stream(stream.response):
             await stream.close()
-            raise _NotAStream(kind)
+            raise _NotAStream(stream.response.headers.get("content-type", ""))
+        self._events = Events(stream.response)
         return stream
 
     def _translated(self, error: Exception) -> Exception:
@@ -112,6 +114,10 @@ class ChatStream:
 
         if isinstance(error, _NotAStream):
             return self._errors.malformed(error.kind)
+        if isinstance(error, TooLong):
+            return self._errors.too_long()
+        if isinstance(error, RecursionError):  # JSON too deep
+            return self._errors.malformed()
         broken = isinstance(error, openai.APIConnectionError) or not isinstance(error, (openai.APIError, ValueError))
         if self._stream is not None and broken:
             return self._errors.stalled(_BROKEN)

@@ -7,6 +7,7 @@ import anyio
 
 from discussion_helper.errors import ResponderError, SettingError
 from discussion_helper.responder.base import Clauses, checked_base_url, is_loopback, with_system
+from discussion_helper.responder.body import shorten
 from discussion_helper.responder.chat_stream import ChatStream, Limits
 from discussion_helper.responder.endpoint_errors import EndpointErrors
 from discussion_helper.responder.prompt import system_prompt
@@ -128,7 +129,9 @@ def _client(base_url: str, api_key: str | None) -> "AsyncOpenAI":
         api_key=api_key or "none",  # never None: the client would take OPENAI_API_KEY and send it anywhere
         max_retries=0,
         timeout=timeout,
-        http_client=openai.DefaultAsyncHttpxClient(trust_env=not is_loopback(base_url), timeout=timeout),
+        http_client=openai.DefaultAsyncHttpxClient(
+            trust_env=not is_loopback(base_url), timeout=timeout, event_hooks={"response": [shorten]}
+        ),
     )
 
 

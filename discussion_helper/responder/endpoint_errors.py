@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from discussion_helper.errors import EndpointRefused, EndpointStalled, EndpointUnreachable, ResponderError
+from discussion_helper.responder.body import MOST_BYTES
 
 if TYPE_CHECKING:
     import openai
@@ -57,6 +58,11 @@ class EndpointErrors:
         what = self._printable(kind) or "something"
         fix = "Check the path in the URL: most servers have the API under /v1."
         return EndpointRefused(f"{self._host} sent {what} that is not a stream of chat completions.", fix=fix)
+
+    def too_long(self) -> ResponderError:
+        """An event of its stream does not end."""
+        what = f"{self._host} sent {MOST_BYTES // 1024} KiB in one event of a stream of chat completions."
+        return EndpointRefused(what, fix="Check the path in the URL, and the server.")
 
     def empty(self) -> ResponderError:
         """It ended without anything to say."""
