@@ -115,7 +115,7 @@ async def test_a_small_body_that_unpacks_to_a_large_one(endpoint: "FakeEndpoint"
 async def test_json_that_is_too_deep(endpoint: "FakeEndpoint") -> None:
     async def answer(exchange: "Exchange") -> None:
         await exchange.begin()
-        await exchange.data("[" * 200_000)
+        await exchange.data("[" * 100_000)
 
     endpoint.answer = answer
     assert "not a stream of chat completions" in (await failure(responder(endpoint))).what
