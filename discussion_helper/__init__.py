@@ -1,11 +1,14 @@
 """Conversations that people hold with a machine: a session listens, answers and speaks as a background task."""
 
-from discussion_helper.discussion import Discussion
-from discussion_helper.errors import DiscussionError
-from discussion_helper.events import Event
-from discussion_helper.parts import Listener, Responder, Voice
-from discussion_helper.session import Session, Sessions, utterance_of
-from discussion_helper.types import Conversation, Floor, Policy, SpokenSentence, TurnTiming, Utterance
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from discussion_helper.discussion import Discussion
+    from discussion_helper.errors import DiscussionError
+    from discussion_helper.events import Event
+    from discussion_helper.parts import Listener, Responder, Voice
+    from discussion_helper.session import Session, Sessions, utterance_of
+    from discussion_helper.types import Conversation, Floor, Policy, SpokenSentence, TurnTiming, Utterance
 
 __all__ = [
     "Conversation",
@@ -24,3 +27,23 @@ __all__ = [
     "Voice",
     "utterance_of",
 ]
+
+_HOMES = {
+    "discussion": ("Discussion",),
+    "errors": ("DiscussionError",),
+    "events": ("Event",),
+    "parts": ("Listener", "Responder", "Voice"),
+    "session": ("Session", "Sessions", "utterance_of"),
+    "types": ("Conversation", "Floor", "Policy", "SpokenSentence", "TurnTiming", "Utterance"),
+}
+"""Loaded at the first use: the command line passes through here, and has to be able to take Ctrl-C at once."""
+
+
+def __getattr__(name: str) -> object:
+    import importlib
+
+    for home, names in _HOMES.items():
+        if name in names:
+            found: object = getattr(importlib.import_module(f"{__name__}.{home}"), name)
+            return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

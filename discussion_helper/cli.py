@@ -1,22 +1,27 @@
-"""The command `discussion-helper`."""
+"""The command `discussion-helper`.
 
-import argparse
+Little is imported here, and the rest where Ctrl-C can be taken already.
+"""
+
 import os
+import signal
 import sys
-from collections.abc import Sequence
-from importlib.metadata import version
-from typing import NoReturn
+from contextlib import suppress
+from typing import TYPE_CHECKING, NoReturn
 
-from discussion_helper.commands import bench, devices, doctor, models, rehearse, talk
-from discussion_helper.errors import DiscussionError
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+    from types import FrameType
 
-__all__ = ["BROKEN_PIPE", "COMMANDS", "INTERRUPTED", "entry", "main"]
+__all__ = ["BROKEN_PIPE", "INTERRUPTED", "NOTHING_SAID", "entry", "main"]
 
-COMMANDS = (talk, rehearse, devices, models, doctor, bench)
 INTERRUPTED = 130
 """What shells report for a program that Ctrl-C ended: 128 + SIGINT."""
 BROKEN_PIPE = 141
 """The same for one whose reader went away: 128 + SIGPIPE."""
+NOTHING_SAID = b'{"utterances": [], "timings": [], "interruption_rate": 0.0}\n'
+"""The document of a talk that Ctrl-C ended before it began. Ready made, since anything may be half imported then."""
 
 
 def entry() -> NoReturn:
@@ -26,7 +31,13 @@ def entry() -> NoReturn:
     torn down aborts the process (`terminate called without an active exception`). Whatever must be closed was closed
     by the command; what was printed is flushed here.
     """
-    code = main()
+    try:
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, _leave)
+        code = main()
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    except KeyboardInterrupt:
+        code = INTERRUPTED
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -37,27 +48,36 @@ def entry() -> NoReturn:
     os._exit(code)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: "Sequence[str] | None" = None) -> int:
     """Run one command; its exit code. What is wrong with input or machine is one line on stderr and a 1."""
-    arguments = _parser().parse_args(argv)
     try:
-        return int(arguments.run(arguments))
-    except DiscussionError as error:
-        # An endpoint's text may be in it, and no control character of that is for this terminal.
-        print("discussion-helper:", "".join(c if c.isprintable() else " " for c in str(error)), file=sys.stderr)
-        return 1
+        from discussion_helper.command_line import parse
+        from discussion_helper.errors import DiscussionError
+
+        arguments = parse(sys.argv[1:] if argv is None else argv)
+        try:
+            _begin(arguments)
+            return int(arguments.run(arguments))
+        except DiscussionError as error:
+            from discussion_helper.command_line import told
+
+            print("discussion-helper:", told(error, arguments), file=sys.stderr)
+            return 1
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
         return BROKEN_PIPE
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="discussion-helper", description="Talk to a machine: it listens, answers, speaks, and can be interrupted."
-    )
-    parser.add_argument("--version", action="version", version=f"discussion-helper {version('discussion_helper')}")
-    subparsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for command in COMMANDS:
-        command.add_parser(subparsers)
-    return parser
+def _begin(arguments: "argparse.Namespace") -> None:
+    """From here Ctrl-C is the command's to clean up after; one that takes signals itself says from when."""
+    if signal.getsignal(signal.SIGINT) is _leave and not getattr(arguments, "takes_signals", False):
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _leave(number: int, frame: "FrameType | None") -> None:  # noqa: ARG001 - the signature of signal handlers
+    """Ctrl-C before the command is at work: an exception in the middle of any import would not always arrive."""
+    if sys.argv[1:2] == ["talk"] and "--json" in sys.argv:
+        with suppress(OSError):
+            os.write(1, NOTHING_SAID)
+    os._exit(INTERRUPTED)

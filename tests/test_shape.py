@@ -29,7 +29,7 @@ LAYERS = (  # from the bottom; a module imports from its own layer and those bel
     ("web", "platforms"),
     ("app",),
     ("doctor",),
-    ("commands", "bench", "cli", "__main__", ""),
+    ("commands", "bench", "command_line", "cli", "__main__", ""),
 )
 RANK = {folder: rank for rank, layer in enumerate(LAYERS) for folder in layer}
 STAGES = LAYERS[5]
@@ -155,7 +155,9 @@ def exports(tree: Tree) -> list[str]:
     found = []
     for name, module in tree.items():
         made = {name for node in module.body.body for name in assigned(node)}
-        brought = {alias.asname or alias.name for node in module.body.body for alias in getattr(node, "names", [])}
+        lazy = [line for node in module.body.body if isinstance(node, ast.If) for line in node.body]
+        imports = [*module.body.body, *lazy]
+        brought = {alias.asname or alias.name for node in imports for alias in getattr(node, "names", [])}
         lists = [node for node in module.body.body if "__all__" in assigned(node)]
         listed: list[str] = ast.literal_eval(lists[0].value) if lists else []  # type: ignore[attr-defined]
         public = {name for name in made if not name.startswith("_")}

@@ -41,7 +41,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     _add_devices(parser)
     _add_policy(parser)
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout when the talk is over")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, takes_signals=True)
 
 
 def _add_devices(parser: argparse.ArgumentParser) -> None:
@@ -78,8 +78,10 @@ def hold_talk(arguments: argparse.Namespace, opener: "Opener") -> int:
     face_of = _face_of(arguments)
     with stdout_kept() if arguments.json else nullcontext() as stream:
         document = Document(stream)
-        owner = TalkOwner(opener, face_of, document, ExitSoon(document.print), suggest=suggestion)
-        return anyio.run(owner.hold, lambda: plan_of(arguments))
+        exit_soon = ExitSoon(document.print, silent=document.silent)
+        owner = TalkOwner(opener, face_of, document, exit_soon, suggest=suggestion)
+        with exit_soon.at_once():
+            return anyio.run(owner.hold, lambda: plan_of(arguments))
 
 
 @asynccontextmanager

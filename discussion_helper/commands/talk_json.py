@@ -37,6 +37,10 @@ class Document:
         self._lock = threading.Lock()
         self._printed = False
 
+    def silent(self) -> bool:
+        """Whether there is no turn in it yet."""
+        return self.session is None or not self.session.discussion.conversation.utterances
+
     def print(self) -> None:
         """Print it, unless that was done."""
         if not self._lock.acquire(timeout=_LOCK_LIMIT_S):

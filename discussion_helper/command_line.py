@@ -1,0 +1,86 @@
+"""The command line: the commands, their options, and how what is wrong is told."""
+
+import argparse
+import importlib
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from discussion_helper.errors import DiscussionError, SettingError
+
+__all__ = ["COMMANDS", "CommandParser", "parse", "told"]
+
+COMMANDS = {
+    "talk": "talk with this machine",
+    "rehearse": "run the loop with fakes: no device, no model, nothing to install",
+    "devices": "list the microphones and loudspeakers",
+    "models": "see, fetch and check the models on this machine",
+    "doctor": "say of each part whether it can run here, and the fix if not",
+    "bench": "measure the delays of a talk",
+}
+"""Each is the module of its name in `commands`, which is imported when it was chosen; the text is its help."""
+
+_OPTIONS = {
+    "language": "--language",
+    "stt": "--stt",
+    "voice": "--voice",
+    "llm": "--llm",
+    "system": "--system",
+    "microphone": "--microphone",
+    "loudspeaker": "--loudspeaker",
+    "inputs": "--input",
+    "output": "--output",
+    "max_reply_sentences": "--max-sentences",
+    "silence_timeout_s": "--silence-timeout",
+}
+"""The option that a field of the settings comes from."""
+
+
+class CommandParser(argparse.ArgumentParser):
+    """Takes options by their whole names, and tells of an unknown one with the usage of its own command."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, **options)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        known, unknown = super().parse_known_args(args, namespace)
+        return (known, unknown) if not unknown else self.error(f"unrecognized arguments: {' '.join(unknown)}")
+
+
+class _Version(argparse.Action):
+    """Looks the version up when it is asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        from importlib.metadata import version
+
+        print(f"discussion-helper {version('discussion_helper')}")
+        parser.exit()
+
+
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """The arguments, with `run`, which takes them and returns the exit code. Exits for --help, and a wrong usage."""
+    parser = CommandParser(
+        prog="discussion-helper", description="Talk to a machine: it listens, answers, speaks, and can be interrupted."
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    chosen = next((word for word in argv if not word.startswith("-")), "")
+    for name, text in COMMANDS.items():
+        if name == chosen:
+            importlib.import_module(f"discussion_helper.commands.{name}").add_parser(commands)
+        else:
+            commands.add_parser(name, help=text)
+    return parser.parse_args(argv)
+
+
+def told(error: DiscussionError, arguments: argparse.Namespace) -> str:
+    """The error in one line, with the option that was typed where it names a field of the settings.
+
+    An endpoint's text may be in it, and no control character of that is for this terminal.
+    """
+    text = str(error)
+    if isinstance(error, SettingError):
+        field = text.split(maxsplit=1)[0].rstrip(":") if text.strip() else ""
+        both = getattr(arguments, "device", None) and not getattr(arguments, field, None)
+        option = "--device" if both and field in ("microphone", "loudspeaker") else _OPTIONS.get(field, field)
+        text = option + text[len(field) :]
+    return "".join(c if c.isprintable() else " " for c in text)

@@ -1,0 +1,81 @@
+"""The command line: what is chosen, what is imported for it, and how what is wrong is told."""
+
+import argparse
+import importlib
+import subprocess
+import sys
+
+import pytest
+
+from discussion_helper.cli import main
+from discussion_helper.command_line import COMMANDS, CommandParser
+
+LOADED = """
+import sys
+from discussion_helper.cli import main
+try:
+    main({argv})
+except SystemExit:
+    pass
+print(sorted(name for name in sys.modules if name.startswith(("discussion_helper.", "anyio", "asyncio", "numpy"))))
+"""
+
+
+def refused(capsys: pytest.CaptureFixture[str], *argv: str) -> list[str]:
+    with pytest.raises(SystemExit) as stopped:
+        main(argv)
+    assert 2 == stopped.value.code
+    return capsys.readouterr().err.splitlines()
+
+
+@pytest.mark.parametrize("option", ["--version", "--help"])
+def test_the_version_and_the_help_need_next_to_nothing(option: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED.format(argv=[option])], capture_output=True, text=True, check=True
+    )
+
+    ours = ["discussion_helper.cli", "discussion_helper.command_line", "discussion_helper.errors"]
+    assert str(ours) == done.stdout.splitlines()[-1]
+
+
+def test_the_help_is_that_of_the_commands() -> None:
+    whole = argparse.ArgumentParser()
+    commands = whole.add_subparsers()
+    for name in COMMANDS:
+        importlib.import_module(f"discussion_helper.commands.{name}").add_parser(commands)
+
+    assert COMMANDS == {choice.dest: choice.help for choice in commands._get_subactions()}
+
+
+@pytest.mark.parametrize(
+    ("argv", "usage"),
+    [
+        (["talk", "--sst", "x"], "usage: discussion-helper talk "),
+        (["talk", "extra"], "usage: discussion-helper talk "),
+        (["doctor", "--all"], "usage: discussion-helper doctor "),
+        (["models", "pull", "--everything"], "usage: discussion-helper models pull "),
+        (["--json", "talk"], "usage: discussion-helper [-h]"),
+    ],
+)
+def test_an_unknown_option_is_told_with_the_usage_of_its_command(
+    argv: list[str], usage: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = refused(capsys, *argv)
+
+    assert lines[0].startswith(usage)
+    assert "unrecognized arguments: " in lines[-1]
+
+
+@pytest.mark.parametrize(
+    "argv", [["talk", "--lang=de"], ["models", "pull", "--al"], ["bench", "--qu"], ["--vers", "doctor"]]
+)
+def test_half_an_option_is_none(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    half = next(word for word in argv if word.startswith("--"))
+
+    assert refused(capsys, *argv)[-1].endswith(f"unrecognized arguments: {half}")
+
+
+def test_a_parser_of_a_command_is_as_strict() -> None:
+    actions = CommandParser().add_subparsers()
+
+    assert isinstance(actions.add_parser("x"), CommandParser)
