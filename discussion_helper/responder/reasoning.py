@@ -5,7 +5,8 @@ __all__ = ["ReasoningFilter"]
 _NAMES = ("think", "thinking", "thought", "reasoning")
 """Tags in use: <think> (DeepSeek, Qwen and most others), the rest by fine-tuned models and gateways."""
 _OPENING = tuple(f"<{name}>" for name in _NAMES)
-_CLOSING = tuple(f"</{name}>" for name in _NAMES)
+_TAGS = (*_OPENING, *(f"</{name}>" for name in _NAMES))
+_LONGEST = max(map(len, _TAGS))
 
 
 class ReasoningFilter:
@@ -21,22 +22,23 @@ class ReasoningFilter:
 
     def feed(self, text: str) -> str:
         """Take the next piece; what of it can be spoken."""
-        self._held += text
+        text, self._held = self._held + text, ""
         spoken: list[str] = []
-        while (at := self._held.find("<")) >= 0:
-            self._keep(self._held[:at], spoken)
-            self._held = self._held[at:]
-            tag = next((tag for tag in (*_OPENING, *_CLOSING) if self._held.lower().startswith(tag)), None)
+        at = 0
+        while (mark := text.find("<", at)) >= 0:
+            self._keep(text[at:mark], spoken)
+            begin = text[mark : mark + _LONGEST].lower()
+            tag = next((tag for tag in _TAGS if begin.startswith(tag)), None)
             if tag is not None:
                 self._inside = tag in _OPENING
-                self._held = self._held[len(tag) :]
-            elif self._may_become_tag():
+                at = mark + len(tag)
+            elif any(tag.startswith(begin) for tag in _TAGS):  # only the end of the text is that short
+                self._held = text[mark:]
                 return "".join(spoken)
             else:
                 self._keep("<", spoken)
-                self._held = self._held[1:]
-        self._keep(self._held, spoken)
-        self._held = ""
+                at = mark + 1
+        self._keep(text[at:], spoken)
         return "".join(spoken)
 
     def flush(self) -> str:
@@ -47,6 +49,3 @@ class ReasoningFilter:
     def _keep(self, text: str, spoken: list[str]) -> None:
         if not self._inside:
             spoken.append(text)
-
-    def _may_become_tag(self) -> bool:
-        return any(tag.startswith(self._held.lower()) for tag in (*_OPENING, *_CLOSING))

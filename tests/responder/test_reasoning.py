@@ -1,5 +1,7 @@
 """The reasoning filter: nothing between tags is spoken, everything else is, however the text is cut."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,6 +33,13 @@ def filtered(*pieces: str) -> str:
 def test_what_is_between_the_tags_is_not_spoken(text: str, spoken: str) -> None:
     assert filtered(text) == spoken
     assert filtered(*text) == spoken
+
+
+@pytest.mark.parametrize("text", ["<" * 100_000, "<thi" * 50_000, "<think>" * 30_000 + "a<"])
+def test_a_long_text_takes_no_longer_than_its_length(text: str) -> None:
+    began = time.perf_counter()
+    filtered(text)
+    assert time.perf_counter() - began < 2  # it takes 0.1 s; in the square of the length it would be many
 
 
 def test_what_cannot_become_a_tag_is_not_held_back() -> None:
