@@ -9,7 +9,6 @@ from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from discussion_helper.errors import SettingError
 from discussion_helper.responder.clauses import ClauseSplitter
-from discussion_helper.responder.reasoning import ReasoningFilter
 from discussion_helper.types import Message
 
 __all__ = [
@@ -133,11 +132,10 @@ def with_system(system: str, messages: Sequence[Message]) -> list[ChatMessage]:
 
 
 class Clauses:
-    """A model's text as it streams in, speakable clauses out: marked reasoning is left out, the length is bounded."""
+    """A model's speakable text as it streams in, clauses out; of no more than `max_chars` characters."""
 
     def __init__(self, *, max_chars: int) -> None:
         self._splitter = ClauseSplitter()
-        self._filter = ReasoningFilter()
         self._room = max_chars
         self.empty = True
         """No clause has come out yet."""
@@ -149,15 +147,13 @@ class Clauses:
 
     def feed(self, text: str) -> list[str]:
         """Take the next piece; the clauses it completes."""
-        return self._take(self._filter.feed(text))
+        taken = text[: max(self._room, 0)]
+        self._room -= len(text)
+        return self._given(self._splitter.feed(taken))
 
     def flush(self) -> list[str]:
         """The text has ended: what is left of it."""
-        return self._take(self._filter.flush()) + self._given(self._splitter.flush())
-
-    def _take(self, speakable: str) -> list[str]:
-        taken, self._room = speakable[: max(self._room, 0)], self._room - len(speakable)
-        return self._given(self._splitter.feed(taken))
+        return self._given(self._splitter.flush())
 
     def _given(self, items: list[str]) -> list[str]:
         self.empty = self.empty and not items

@@ -11,6 +11,7 @@ from discussion_helper.clock import now
 from discussion_helper.errors import SettingError
 from discussion_helper.responder.body import Events, TooLong, is_stream
 from discussion_helper.responder.endpoint_errors import EndpointErrors
+from discussion_helper.responder.reasoning import ReasoningFilter
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI, AsyncStream
@@ -28,9 +29,9 @@ _ENDS = (".", "!", "?", "…", "。", "！", "？", "।", "؟", ")", '"', "”"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Seconds: from the request to the first text, between two pieces, and from the request to the first text
+    """Seconds: from the request to the first text or reasoning, between two pieces of either, and from the request,
 
-    that is not reasoning. Raises SettingError for one that is not positive.
+    or a piece of text, to the next text when the model reasons. Raises SettingError for one that is not positive.
     """
 
     first_token_s: float
@@ -46,7 +47,8 @@ class Limits:
 class ChatStream:
     """Asks once; `piece()` is then called until it gives "". Only text counts as progress, empty chunks do not.
 
-    Reasoning that comes in a field of its own (`reasoning_content`, `reasoning`) is progress, and never given.
+    Reasoning is never given, and is no text: what comes between `<think>` tags, or in a field of its own
+    (`reasoning_content`, `reasoning`). Nor is white space before the first word.
     """
 
     def __init__(
@@ -55,29 +57,36 @@ class ChatStream:
         self._create: Any = partial(client.chat.completions.create, **request, stream=True)
         self._limits = limits
         self._errors = errors
-        self._begun_at = now()
         self._stream: AsyncStream[ChatCompletionChunk] | None = None
         self._events: Events | None = None
-        self._reasoned = False
+        self._speakable = ReasoningFilter()
+        self._waits_since = now()
+        self._reasoned = False  # since then
         self._spoken = ""  # the end of what was given
         self._finished = False
 
     async def piece(self) -> str:
         """The next piece of text; "" at the end. Raises ResponderError."""
-        deadline = now() + self._limits.between_s if self._spoken else self._begun_at + self._limits.first_token_s
-        while True:
-            chunk = await self._next_chunk(deadline)
-            if chunk is None:
-                self._check_end()
-                return ""
+        if self._spoken:
+            self._waits_since, self._reasoned = now(), False
+        deadline = self._waits_since + (self._limits.between_s if self._spoken else self._limits.first_token_s)
+        while (chunk := await self._next_chunk(deadline)) is not None:
             text, reasoning = _content_of(chunk)
             self._finished = self._finished or _finish_of(chunk)
-            if text:
-                self._spoken = (self._spoken + text)[-8:]
-                return text
-            if reasoning:
+            if spoken := self._given(self._speakable.feed(text)):
+                return spoken
+            if reasoning or text.strip():
                 self._reasoned = True
-                deadline = min(now() + self._limits.between_s, self._begun_at + self._limits.thinking_s)
+                deadline = min(now() + self._limits.between_s, self._waits_since + self._limits.thinking_s)
+        if rest := self._given(self._speakable.flush()):
+            return rest
+        self._check_end()
+        return ""
+
+    def _given(self, text: str) -> str:
+        text = text if self._spoken else text.lstrip()
+        self._spoken = (self._spoken + text)[-8:]
+        return text
 
     async def aclose(self) -> None:
         """Break the connection off; shielded, 0.1 s at most."""
@@ -125,16 +134,17 @@ class ChatStream:
 
     def _check_end(self) -> None:
         """A stream that ends in mid-sentence without saying that it is finished was broken off."""
-        if self._spoken and not self._finished and not self._spoken.rstrip().endswith(_ENDS):
+        finished = self._finished or (self._events is not None and self._events.done)
+        if self._spoken and not finished and not self._spoken.rstrip().endswith(_ENDS):
             raise self._errors.stalled(_BROKEN)
 
     def _silence(self) -> str:
-        if self._spoken:
-            return f"stopped in the middle of the reply, for {self._limits.between_s:g} s"
-        if now() >= self._begun_at + self._limits.thinking_s:
+        if self._reasoned and now() >= self._waits_since + self._limits.thinking_s:
             return f"has been thinking for {self._limits.thinking_s:g} s without saying anything"
         if self._reasoned:
             return f"stopped while thinking, for {self._limits.between_s:g} s"
+        if self._spoken:
+            return f"stopped in the middle of the reply, for {self._limits.between_s:g} s"
         return f"has not begun to answer within {self._limits.first_token_s:g} s"
 
 

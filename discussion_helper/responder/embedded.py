@@ -14,6 +14,7 @@ from discussion_helper.responder.decoding import Decoding
 from discussion_helper.responder.history import fitting, size_of, without_fragments
 from discussion_helper.responder.llama import ContextFull, Llama, check_model_file
 from discussion_helper.responder.prompt import system_prompt
+from discussion_helper.responder.reasoning import ReasoningFilter
 from discussion_helper.types import Message
 
 __all__ = ["EmbeddedResponder"]
@@ -65,16 +66,16 @@ class EmbeddedResponder:
 
     async def reply(self, messages: Sequence[Message]) -> AsyncIterator[str]:
         """One clause per item. Closing it stops the model. Raises ModelError, ResponderError."""
-        clauses = Clauses(max_chars=40 * self._max_tokens)
+        clauses, speakable = Clauses(max_chars=40 * self._max_tokens), ReasoningFilter()
         decoding = self._begin(without_fragments(messages), self._max_tokens)
         try:
             async for piece in decoding:
-                for clause in clauses.feed(piece):
+                for clause in clauses.feed(speakable.feed(piece)):
                     yield clause
             cut_short = await decoding.outcome() == "length" and not clauses.empty
         finally:
             await self._end(decoding)
-        for clause in [] if cut_short else clauses.flush():
+        for clause in [] if cut_short else [*clauses.feed(speakable.flush()), *clauses.flush()]:
             yield clause
         if clauses.empty and not self._closed:
             raise ResponderError("The language model had nothing to say.", fix="Say it in other words.")

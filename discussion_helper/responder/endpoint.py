@@ -46,9 +46,9 @@ class EndpointResponder:
     ) -> None:
         """`system`: None = system_prompt(). `options`: more fields of the request, such as `temperature`.
 
-        Limits: `first_token_s` from the request to its first text, `between_s` between two pieces, `thinking_s` from
-        the request to the first text that is not reasoning, and `max_chars` of a reply, after which the stream is
-        closed. Raises SettingError.
+        Limits: `first_token_s` from the request to its first text or reasoning, `between_s` between two pieces,
+        `thinking_s` from the request, or a piece of text, to the next text when the model reasons, and `max_chars` of
+        a reply, after which the stream is closed. Raises SettingError.
         """
         self._base_url = checked_base_url(base_url)
         if not model.strip():

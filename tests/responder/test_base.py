@@ -115,11 +115,11 @@ def test_a_message_that_is_no_turn_is_refused(message: Any) -> None:
         with_system("", [message])
 
 
-def test_clauses_come_out_as_they_complete_without_reasoning() -> None:
+def test_clauses_come_out_as_they_complete() -> None:
     clauses = Clauses(max_chars=1000)
-    assert clauses.feed("<think>Dogs? Yes.</th") == []
+    assert clauses.feed("\n I like") == []
     assert clauses.empty
-    assert clauses.feed("ink>I like dogs. Do") == ["I like dogs."]
+    assert clauses.feed(" dogs. Do") == ["I like dogs."]
     assert clauses.feed(" you") == []
     assert clauses.flush() == ["Do you"]
     assert not clauses.empty

@@ -327,6 +327,61 @@ async def test_a_malformed_stream(endpoint: "FakeEndpoint", responder: EndpointR
         await anext(clauses)
 
 
+@pytest.mark.parametrize("mark", ["data: [DONE]\n\n", "data:[DONE]\r\n\r\n", "data: [DONE]\n"])
+@pytest.mark.parametrize("cut", [0, 3])
+async def test_the_mark_of_the_end_is_a_proper_end(
+    endpoint: "FakeEndpoint", responder: EndpointResponder, mark: str, cut: int
+) -> None:
+    async def answer(exchange: "Exchange") -> None:
+        await exchange.begin(chunked=False)
+        await exchange.delta(content="A list of two", chunked=False)
+        for part in (mark[:cut], mark[cut:]):
+            await exchange.send(part.encode())
+            await anyio.lowlevel.checkpoint()
+
+    endpoint.answer = answer
+    assert await clauses_of(responder) == ["A list of two"]
+
+
+async def test_the_mark_within_the_text_is_no_end(endpoint: "FakeEndpoint", responder: EndpointResponder) -> None:
+    async def answer(exchange: "Exchange") -> None:
+        await exchange.begin(chunked=False)
+        await exchange.delta(content="The last line is\ndata: [DONE]", chunked=False)
+
+    endpoint.answer = answer
+    clauses: Any = responder.reply(HELLO)
+    assert [await anext(clauses), await anext(clauses)] == ["The last line is", "data: [DONE]"]
+    with pytest.raises(EndpointStalled, match="broke off before the end of the reply"):
+        await anext(clauses)
+
+
+@pytest.mark.parametrize("text", [" ", " \n\n ", "<think>Hm</think>\n"])
+@pytest.mark.parametrize("chunked", [True, False])
+async def test_a_reply_of_nothing_without_a_finish(
+    endpoint: "FakeEndpoint", responder: EndpointResponder, text: str, chunked: bool
+) -> None:
+    async def answer(exchange: "Exchange") -> None:
+        await exchange.begin(chunked=chunked)
+        await exchange.delta(content=text, chunked=chunked)
+        await (exchange.end() if chunked else anyio.lowlevel.checkpoint())
+
+    endpoint.answer = answer
+    error = await failure_of(responder, ResponderError)
+    assert error.what == f"{endpoint.host} sent a reply without anything to say."
+
+
+async def test_white_space_is_no_beginning(endpoint: "FakeEndpoint") -> None:
+    async def answer(exchange: "Exchange") -> None:
+        await exchange.begin()
+        while not exchange.gone.is_set():
+            await exchange.delta(content=" \n")
+
+    endpoint.answer = answer
+    responder = impatient(endpoint, first_token_s=0.1)
+    assert "has not begun to answer within 0.1 s" in (await failure_of(responder, EndpointStalled)).what
+    await responder.aclose()
+
+
 @pytest.mark.parametrize("text", ["", "<think>Hm. That is hard.</think>", " \n"])
 async def test_an_empty_reply(endpoint: "FakeEndpoint", responder: EndpointResponder, text: str) -> None:
     endpoint.answer = lambda exchange: exchange.stream(text)
@@ -379,16 +434,56 @@ async def test_a_stall_in_mid_stream_comes_after_what_was_said(endpoint: "FakeEn
     await responder.aclose()
 
 
-async def test_endless_thinking(endpoint: "FakeEndpoint") -> None:
+@pytest.mark.parametrize("field", ["reasoning_content", "content"])
+async def test_endless_thinking(endpoint: "FakeEndpoint", field: str) -> None:
     async def answer(exchange: "Exchange") -> None:
         await exchange.begin()
+        await exchange.delta(content=" <think>" if field == "content" else "")
         while not exchange.gone.is_set():
-            await exchange.delta(reasoning_content="Hm. ")
+            await exchange.delta(**{field: "Hm. "})
 
     endpoint.answer = answer
     responder = impatient(endpoint, thinking_s=0.2)
     error = await failure_of(responder, EndpointStalled)
     assert "has been thinking for 0.2 s without saying anything" in error.what
+    await responder.aclose()
+
+
+async def test_endless_thinking_in_the_middle_of_a_reply(endpoint: "FakeEndpoint") -> None:
+    async def answer(exchange: "Exchange") -> None:
+        await exchange.begin()
+        await exchange.delta(content="Well. <think>")
+        while not exchange.gone.is_set():
+            await exchange.delta(content="Hm. ")
+
+    endpoint.answer = answer
+    responder = impatient(endpoint, thinking_s=0.2)
+    clauses: Any = responder.reply(HELLO)
+    assert await anext(clauses) == "Well."
+    await anyio.sleep(0.3)  # the voice is still speaking: that is no thinking
+    with pytest.raises(EndpointStalled, match=r"has been thinking for 0\.2 s"):
+        await anext(clauses)
+    await responder.aclose()
+
+
+async def test_thinking_again_after_the_first_words(endpoint: "FakeEndpoint") -> None:
+    async def answer(exchange: "Exchange") -> None:
+        await exchange.begin()
+        await exchange.delta(content="Well. ")
+        await spoken.wait()
+        await exchange.delta(reasoning_content="Hm. ")
+        await exchange.delta(content="Yes.", finish="stop")
+        await exchange.end()
+
+    spoken = anyio.Event()
+    endpoint.answer = answer
+    responder = impatient(endpoint, thinking_s=0.2)
+    clauses: Any = responder.reply(HELLO)
+    assert await anext(clauses) == "Well."
+    await anyio.sleep(0.3)  # longer than the limit since the request
+    spoken.set()
+    assert await anext(clauses) == "Yes."
+    await clauses.aclose()
     await responder.aclose()
 
 
