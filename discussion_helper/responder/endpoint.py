@@ -21,6 +21,7 @@ __all__ = ["EndpointResponder"]
 _CONNECT_LIMIT_S = 5.0
 _WARMUP_LIMIT_S = 5.0
 _CLOSE_LIMIT_S = 0.2
+_KEY_FIX = "Copy the key again into the environment variable OPENAI_API_KEY."
 
 
 class EndpointResponder:
@@ -28,7 +29,8 @@ class EndpointResponder:
 
     What a model thinks, in a field of its own or between `<think>` tags, is never given. A request is made once, or
     twice when the endpoint fails (5xx) before it has begun to answer. A server on this machine is never asked
-    through a proxy, and OpenAI's organisation and project go to OpenAI alone.
+    through a proxy, an endpoint that points elsewhere is not followed, and OpenAI's organisation and project go to
+    OpenAI alone.
     """
 
     def __init__(
@@ -54,6 +56,8 @@ class EndpointResponder:
         if not model.strip():
             raise SettingError("model is empty.", fix="Name the model that the endpoint is to use.")
         self._model = model.strip()
+        if api_key is not None and not (api_key.isascii() and api_key.isprintable() and " " not in api_key):
+            raise SettingError("api_key holds what no key can: white space, or other than ASCII.", fix=_KEY_FIX)
         self._system = system_prompt() if system is None else system
         self._options = dict(options or {})
         self._limits = Limits(first_token_s=first_token_s, between_s=between_s, thinking_s=thinking_s)
@@ -98,7 +102,7 @@ class EndpointResponder:
             try:
                 await self._client.models.with_raw_response.list(extra_headers=self._headers)
             except openai.APIStatusError as error:
-                if error.status_code in (401, 403) or error.status_code >= 500:
+                if error.status_code in (401, 403) or not 400 <= error.status_code < 500:
                     raise self._errors.of(error) from None
             except Exception as error:
                 raise self._errors.of(error) from None
@@ -130,7 +134,10 @@ def _client(base_url: str, api_key: str | None) -> "AsyncOpenAI":
         max_retries=0,
         timeout=timeout,
         http_client=openai.DefaultAsyncHttpxClient(
-            trust_env=not is_loopback(base_url), timeout=timeout, event_hooks={"response": [shorten]}
+            trust_env=not is_loopback(base_url),
+            timeout=timeout,
+            follow_redirects=False,
+            event_hooks={"response": [shorten]},
         ),
     )
 

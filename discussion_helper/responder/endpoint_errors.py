@@ -1,11 +1,13 @@
 """What went wrong at an endpoint, as one line with the fix."""
 
+import re
 from http import HTTPStatus
-from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urljoin, urlsplit, urlunsplit
 
 from discussion_helper.errors import EndpointRefused, EndpointStalled, EndpointUnreachable, ResponderError
 from discussion_helper.responder.body import MOST_BYTES
+from discussion_helper.responder.unreachable import why
 
 if TYPE_CHECKING:
     import openai
@@ -37,17 +39,17 @@ class EndpointErrors:
         if isinstance(error, openai.APITimeoutError):
             return self.unreachable("does not answer")
         if isinstance(error, openai.APIConnectionError):
-            return self.unreachable("cannot be reached")
+            return self.unreachable(*why(error))
         if isinstance(error, openai.APIError):
             return EndpointRefused(f"{self._host} reported an error{self._detail(error.message)}.", fix="Try again.")
         if isinstance(error, ValueError):  # JSON that is none
             return self.malformed()
         return ResponderError(f"The request to {self._host} failed ({type(error).__name__}).", fix="Try again.")
 
-    def unreachable(self, how: str) -> ResponderError:
+    def unreachable(self, how: str, fix: str = "") -> ResponderError:
         """Nobody answers."""
-        fix = f"Start the server that is to answer at {self._base_url}, or name another one with --llm."
-        return EndpointUnreachable(f"{self._host} {how}.", fix=fix)
+        start = f"Start the server that is to answer at {self._base_url}, or name another one with --llm."
+        return EndpointUnreachable(f"{self._host} {how}.", fix=fix or start)
 
     def stalled(self, how: str) -> ResponderError:
         """It does not go on."""
@@ -80,10 +82,25 @@ class EndpointErrors:
             return EndpointRefused(what, fix=f"Name one of the models that {self._base_url}/models lists.")
         if status == 429:
             what = f"{self._host} refused: too many requests, or no quota left ({phrase}){detail}."
-            return EndpointRefused(what, fix="Wait a little, or check the account's limits and balance.")
+            wait = _seconds(error.response.headers.get("retry-after", ""))
+            return EndpointRefused(what, fix=f"Wait {wait}, or check the account's limits and balance.")
+        if 300 <= status < 400:
+            return self._moved(error.response, phrase)
         if status >= 500:
             return EndpointRefused(f"{self._host} failed ({phrase}){detail}.", fix="Try again, or look at its log.")
         return EndpointRefused(f"{self._host} refused the request ({phrase}){detail}.", fix="Change what it names.")
+
+    def _moved(self, response: Any, phrase: str) -> ResponderError:
+        """It names another address. That is not followed: who talks decides where the words go."""
+        here = str(response.request.url)
+        target = self._printable(_target(here, response.headers.get("location", "")))
+        if not target:
+            return EndpointRefused(f"{self._host} points to no address ({phrase}).", fix="Check the URL.")
+        if target == here:
+            what = f"{self._host} points in a circle: {here} leads to itself ({phrase})."
+            return EndpointRefused(what, fix="Check the server, and the proxy before it.")
+        fix = "If that is the server you mean, name its address with --llm."
+        return EndpointRefused(f"{self._host} points to another address, {target} ({phrase}).", fix=fix)
 
     def _key_fix(self) -> str:
         if self._key or self._base_url.startswith("https:"):
@@ -96,7 +113,22 @@ class EndpointErrors:
 
     def _printable(self, message: object) -> str:
         text = str(message or "")
-        if self._key:
-            text = text.replace(self._key, "[key]")
+        for key in {self._key, quote(self._key, safe="")} if self._key else ():
+            text = text.replace(key, "[key]")
+        text = text[: 10 * _LONGEST_DETAIL]
         text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
         return text[:_LONGEST_DETAIL].rstrip(". ")
+
+
+def _target(here: str, location: str) -> str:
+    """The address a redirection names, without user, query and fragment; "" when it names none."""
+    try:
+        parts = urlsplit(urljoin(here, location)) if location else None
+    except ValueError:
+        return ""
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", "")) if parts else ""
+
+
+def _seconds(retry_after: str) -> str:
+    """The header Retry-After in words, where it counts seconds."""
+    return f"{int(retry_after)} s" if re.fullmatch(r"[0-9]{1,6}", retry_after) else "a little"

@@ -395,7 +395,7 @@ async def test_an_empty_reply(endpoint: "FakeEndpoint", responder: EndpointRespo
 async def test_nobody_listens() -> None:
     responder = EndpointResponder(base_url="http://127.0.0.1:9/v1", model="m")
     error = await failure_of(responder, EndpointUnreachable)
-    assert error.what == "127.0.0.1:9 cannot be reached."
+    assert error.what == "127.0.0.1:9 cannot be reached: nothing listens there."
     assert "Start the server that is to answer at http://127.0.0.1:9/v1" in error.fix
     with pytest.raises(EndpointUnreachable):
         await responder.warmup()
@@ -439,8 +439,9 @@ async def test_endless_thinking(endpoint: "FakeEndpoint", field: str) -> None:
     async def answer(exchange: "Exchange") -> None:
         await exchange.begin()
         await exchange.delta(content=" <think>" if field == "content" else "")
+        thought: dict[str, Any] = {field: "Hm. "}
         while not exchange.gone.is_set():
-            await exchange.delta(**{field: "Hm. "})
+            await exchange.delta(**thought)
 
     endpoint.answer = answer
     responder = impatient(endpoint, thinking_s=0.2)
@@ -526,7 +527,8 @@ async def test_a_connection_that_closes_without_an_answer(
     endpoint: "FakeEndpoint", responder: EndpointResponder
 ) -> None:
     endpoint.answer = lambda _: anyio.lowlevel.checkpoint()
-    assert "cannot be reached" in (await failure_of(responder, EndpointUnreachable)).what
+    error = await failure_of(responder, EndpointUnreachable)
+    assert error.what == f"{endpoint.host} closed the connection without an answer over HTTP."
 
 
 async def test_a_slow_listener_is_no_stall(endpoint: "FakeEndpoint") -> None:
@@ -603,6 +605,8 @@ async def test_the_key_is_in_no_log(
     [
         ({"base_url": "ftp://host"}, "base_url is not an http or https URL"),
         ({"model": " "}, "model is empty"),
+        ({"api_key": "sk-é"}, "api_key holds what no key can"),
+        ({"api_key": "sk-1\nsk-2"}, "api_key holds what no key can"),
         ({"first_token_s": 0}, "first_token_s is 0"),
         ({"between_s": float("nan")}, "between_s is nan"),
         ({"thinking_s": -1}, "thinking_s is -1"),

@@ -1,0 +1,47 @@
+"""Why a server cannot be reached: what lies behind the HTTP client's error."""
+
+import socket
+import ssl
+from collections.abc import Iterator
+
+__all__ = ["why"]
+
+_SCHEME = "Check the URL: https:// is for a server with TLS, http:// for one without."
+
+
+def why(error: BaseException) -> tuple[str, str]:
+    """What came in the way, to stand after the host, and the fix ("" = start the server).
+
+    The client's own classes are known by name: which package they are from depends on its version.
+    """
+    causes = list(_causes(error))
+    for cause in causes:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            fix = "Use the host name the certificate is for, and one that an authority known here has signed."
+            return f"has a certificate that is not trusted ({cause.verify_message.rstrip('.')})", fix
+        if isinstance(cause, ssl.SSLError):
+            return "cannot be reached over TLS", _SCHEME
+        if isinstance(cause, socket.gaierror):
+            return "cannot be reached: its name is not known", "Check the name in the URL, and the network."
+        if isinstance(cause, ConnectionRefusedError):
+            return "cannot be reached: nothing listens there", ""
+    names = {type(cause).__name__ for cause in causes}
+    if names & {"RemoteProtocolError", "ReadError", "WriteError"}:
+        return "closed the connection without an answer over HTTP", _SCHEME
+    if names & {"ProxyError"}:
+        return "cannot be reached through the proxy", "Check the environment variables HTTPS_PROXY and ALL_PROXY."
+    return "cannot be reached", ""
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """The error, and what it was raised from, depth first."""
+    seen: set[int] = set()
+    waiting = [error]
+    while waiting:
+        one = waiting.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        yield one
+        inner = one.exceptions if isinstance(one, BaseExceptionGroup) else ()
+        waiting += [one.__context__, one.__cause__, *inner]
