@@ -8,12 +8,13 @@ from pathlib import Path
 
 import anyio
 
+from discussion_helper.audio.devices import Kind, find_device
 from discussion_helper.audio.echo import EchoPath
 from discussion_helper.audio.file_devices import FileCapture
-from discussion_helper.errors import SettingError
-from discussion_helper.models import Model, Store, load_manifest
+from discussion_helper.choices import LLM_MODEL, Choices, choose, model_names
+from discussion_helper.errors import DeviceError, SettingError
 from discussion_helper.parts import Responder
-from discussion_helper.responder.base import EmbeddedChoice, api_key_for, parse_llm
+from discussion_helper.responder.base import EndpointChoice, api_key_for
 from discussion_helper.responder.prompt import system_prompt
 from discussion_helper.session import Session
 from discussion_helper.settings import Settings
@@ -33,10 +34,6 @@ from discussion_helper.voice.speaker import SpeakerVoice
 
 __all__ = ["LLM_MODEL", "Talk", "model_names", "open_talk"]
 
-LLM_MODEL = "SmolLM2-135M"
-"""What answers when nothing else was asked for."""
-_KINDS = {"stt": "recogniser", "tts": "voice"}
-
 
 @dataclass(frozen=True, slots=True)
 class Talk:
@@ -53,35 +50,40 @@ class Talk:
     """The microphone when recordings speak as the user: `say(n)` speaks the n-th of `Settings.inputs`."""
 
 
-def model_names(settings: Settings) -> list[str]:
-    """The models of the manifest that these settings need."""
-    choice = parse_llm(settings.llm)
-    own = isinstance(choice, EmbeddedChoice) and choice.model_path is None
-    return [settings.stt, settings.voice, *([LLM_MODEL] if own else [])]
-
-
 @asynccontextmanager
 async def open_talk(settings: Settings) -> AsyncIterator[Talk]:
     """Check every file, model and device, and give a session that is ready to start.
 
     Models are loaded by the session's warm-up, beside listening. Leaving stops the session and releases everything.
-    Raises DiscussionError.
+    Raises DiscussionError: SettingError names the field, ModelMissing all models that must be pulled.
     """
-    recogniser, responder, synthesiser = await anyio.to_thread.run_sync(_parts, settings)
+    choices = await anyio.to_thread.run_sync(choose, settings)
+    recogniser, responder, synthesiser = await anyio.to_thread.run_sync(_parts, choices, settings)
     devices = await anyio.to_thread.run_sync(_devices, settings)
     async with _engine(devices, settings) as engine:
         session = _session(settings, engine, recogniser, responder, synthesiser)
         try:
-            yield Talk(session, devices.microphone, devices.loudspeaker, _describe(settings), devices.files)
+            yield Talk(session, devices.microphone, devices.loudspeaker, _describe(choices.llm), devices.files)
         finally:
             with anyio.CancelScope(shield=True):
                 await session.stop()
 
 
 def _devices(settings: Settings) -> Devices:
+    if settings.microphone and not settings.inputs:
+        _check_device("microphone", settings.microphone, "input")
+    if settings.loudspeaker and not settings.output:
+        _check_device("loudspeaker", settings.loudspeaker, "output")
     if settings.inputs:
         return file_devices(settings.inputs, settings.output, settings.loudspeaker)
     return sound_devices(settings.microphone, settings.loudspeaker)
+
+
+def _check_device(field: str, name: str, kind: Kind) -> None:
+    try:
+        find_device(name, kind)
+    except DeviceError as error:
+        raise SettingError(f"{field}: {error.what}", fix=error.fix) from error
 
 
 def _engine(devices: Devices, settings: Settings) -> AudioEngine:
@@ -111,61 +113,28 @@ def _session(
     return Session(listener, responder, voice, settings.policy)
 
 
-def _parts(settings: Settings) -> tuple[Recogniser, Responder, Synthesiser]:
-    """Check the files and make the parts; the models themselves are loaded by their warm-up."""
-    store = Store()
-    stt, voice = _model("stt", settings.stt), _model("voice", settings.voice)
-    if settings.stt.endswith(".en") and settings.language != "en":
-        fix = "Fetch the multilingual one with `discussion-helper models pull base`, and add --stt base."
-        raise SettingError(f"language: {settings.stt} knows English only, not {settings.language}.", fix=fix)
-    stt_path, voice_path = store.path_of(stt), store.path_of(voice)
-    return _recogniser(stt_path, settings), _responder(settings, store), _synthesiser(voice_path, settings)
-
-
-def _model(field: str, name: str) -> Model:
-    """A model of the manifest that fits the field. Raises SettingError naming those that do."""
-    manifest, kind = load_manifest(), {"stt": "stt", "voice": "tts"}[field]
-    fitting = [model.name for model in manifest if model.kind == kind]
-    if name not in fitting:
-        raise SettingError(f"{field}: there is no {_KINDS[kind]} {name!r}.", fix=f"Use {' or '.join(fitting)}.")
-    return manifest.model(name)
-
-
-def _recogniser(path: Path, settings: Settings) -> Recogniser:
+def _parts(choices: Choices, settings: Settings) -> tuple[Recogniser, Responder, Synthesiser]:
+    """Make the parts; their models are loaded by their warm-up."""
     from discussion_helper.stt.whisper import WhisperRecogniser
-
-    return WhisperRecogniser(path, language=settings.language)
-
-
-def _synthesiser(path: Path, settings: Settings) -> Synthesiser:
     from discussion_helper.tts.piper import PiperSynthesiser
 
-    return PiperSynthesiser(path, language=settings.language)
+    recogniser = WhisperRecogniser(choices.recogniser, language=settings.language)
+    return recogniser, _responder(choices.llm, settings), PiperSynthesiser(choices.voice, language=settings.language)
 
 
-def _responder(settings: Settings, store: Store) -> Responder:
-    choice = parse_llm(settings.llm)
+def _responder(choice: Path | EndpointChoice, settings: Settings) -> Responder:
     prompt = system_prompt(settings.language, text=settings.system)
-    if isinstance(choice, EmbeddedChoice):
+    if isinstance(choice, Path):
         from discussion_helper.responder.embedded import EmbeddedResponder
 
-        path = choice.model_path or _only_file(store.path_of(load_manifest().model(LLM_MODEL)))
-        return EmbeddedResponder(path, system=prompt)
+        return EmbeddedResponder(choice, system=prompt)
     from discussion_helper.responder.endpoint import EndpointResponder
 
     key = api_key_for(choice.base_url, os.environ)
     return EndpointResponder(base_url=choice.base_url, api_key=key, model=choice.model, system=prompt)
 
 
-def _only_file(folder: Path) -> Path:
-    files = sorted(folder.glob("*.gguf"))
-    if len(files) != 1:
-        raise SettingError(f"llm: {folder} holds {len(files)} GGUF files.", fix="Name the file: --llm FILE.gguf.")
-    return files[0]
-
-
-def _describe(settings: Settings) -> str:
-    choice = parse_llm(settings.llm)
-    if isinstance(choice, EmbeddedChoice):
-        return f"{choice.model_path.name if choice.model_path else LLM_MODEL} in this process"
+def _describe(choice: Path | EndpointChoice) -> str:
+    if isinstance(choice, Path):
+        return f"{choice.name.removesuffix('.gguf')} in this process"
     return f"{choice.model} at {choice.base_url}"

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from discussion_helper.errors import DiscussionError, SettingError
 
-__all__ = ["COMMANDS", "CommandParser", "parse", "told"]
+__all__ = ["COMMANDS", "CommandParser", "parse", "told", "with_option"]
 
 COMMANDS = {
     "talk": "talk with this machine",
@@ -77,10 +77,13 @@ def told(error: DiscussionError, arguments: argparse.Namespace) -> str:
 
     An endpoint's text may be in it, and no control character of that is for this terminal.
     """
-    text = str(error)
-    if isinstance(error, SettingError):
-        field = text.split(maxsplit=1)[0].rstrip(":") if text.strip() else ""
-        both = getattr(arguments, "device", None) and not getattr(arguments, field, None)
-        option = "--device" if both and field in ("microphone", "loudspeaker") else _OPTIONS.get(field, field)
-        text = option + text[len(field) :]
+    text = with_option(str(error), arguments) if isinstance(error, SettingError) else str(error)
     return "".join(c if c.isprintable() else " " for c in text)
+
+
+def with_option(text: str, arguments: argparse.Namespace) -> str:
+    """What is wrong with a setting, by the option it comes from, where the text begins with the field's name."""
+    field = text.partition(" ")[0].rstrip(":")
+    if field in ("microphone", "loudspeaker") and arguments.device and not getattr(arguments, field, None):
+        return f"--device{text[len(field) :]}"
+    return _OPTIONS.get(field, field) + text[len(field) :]

@@ -5,9 +5,12 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
+from discussion_helper.choices import LLM_MODEL, llm_of, recogniser_of, voice_of
 from discussion_helper.errors import DiscussionError
-from discussion_helper.models import Store, load_manifest
+from discussion_helper.models import Model, Store, load_manifest
+from discussion_helper.responder.base import EndpointChoice
 from discussion_helper.settings import Settings
 
 __all__ = ["REINSTALL", "Finding", "examine"]
@@ -34,9 +37,9 @@ def examine(settings: Settings) -> list[Finding]:
         _check("echo canceller", lambda: _module("pywebrtc_audio")),
         _check("voice activity", lambda: _module("webrtcvad")),
         _check("voice judge", _silero),
-        _check("recogniser", lambda: f"{_module('faster_whisper')}, {_model(settings.stt)}"),
+        _check("recogniser", lambda: f"{_module('faster_whisper')}, {_model(recogniser_of(settings))}"),
         _check("language model", lambda: _llm(settings)),
-        _check("voice", lambda: f"{_module('piper')}, {_model(settings.voice)}"),
+        _check("voice", lambda: f"{_module('piper')}, {_voice(settings)}"),
         _check("disk", _disk),
     ]
 
@@ -73,24 +76,22 @@ def _silero() -> str:
     return "Silero"
 
 
-def _model(name: str) -> str:
-    Store().path_of(load_manifest().model(name))
-    return f"model {name}"
+def _model(model: Model) -> str:
+    Store().path_of(model)
+    return f"model {model.name}"
+
+
+def _voice(settings: Settings) -> str:
+    voice = voice_of(settings)
+    return str(voice) if isinstance(voice, Path) else _model(voice)
 
 
 def _llm(settings: Settings) -> str:
-    from discussion_helper.app import LLM_MODEL
-    from discussion_helper.responder.base import EmbeddedChoice, parse_llm
-
-    choice = parse_llm(settings.llm)
-    if not isinstance(choice, EmbeddedChoice):
+    choice = llm_of(settings)
+    if isinstance(choice, EndpointChoice):
         return _endpoint(choice.base_url, choice.model)
-    if choice.model_path is not None:
-        from discussion_helper.responder.llama import check_model_file
-
-        check_model_file(choice.model_path)
-        return f"{_module('xllamacpp')}, {choice.model_path.name}"
-    return f"{_module('xllamacpp')}, {_model(LLM_MODEL)}"
+    found = _model(load_manifest().model(LLM_MODEL)) if choice is None else str(choice)
+    return f"{_module('xllamacpp')}, {found}"
 
 
 def _endpoint(base_url: str, model: str) -> str:

@@ -22,7 +22,7 @@ class Settings:
     stt: str = "tiny.en"
     """Name of the recogniser's model in the manifest."""
     voice: str = "joe-medium"
-    """Name of the voice's model in the manifest."""
+    """Name of the voice's model in the manifest, or a Piper voice's FILE.onnx."""
     llm: str = "embedded"
     """What answers; its syntax is that of `responder.base.parse_llm`."""
     system: str = ""

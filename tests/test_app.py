@@ -1,27 +1,80 @@
 """The composition root: what is wrong with settings is told before anything is loaded or opened."""
 
+from pathlib import Path
+
 import pytest
 
 from discussion_helper.app import model_names, open_talk
-from discussion_helper.errors import SettingError
+from discussion_helper.errors import DiscussionError, ModelMissing, SettingError
 from discussion_helper.settings import Settings
 
 pytestmark = pytest.mark.anyio
 
 
+async def told_of(settings: Settings) -> DiscussionError:
+    with pytest.raises(DiscussionError) as told:
+        async with open_talk(settings):
+            pass
+    return told.value
+
+
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        (Settings(language="de"), "tiny.en knows English only, not de.*--stt base"),
+        (Settings(language="de"), "language: tiny.en knows English only, not de.*--stt base"),
         (Settings(stt="joe-medium"), "stt: there is no recogniser 'joe-medium'.*tiny.en"),
-        (Settings(voice="tiny.en"), "voice: there is no voice 'tiny.en'.*joe-medium"),
+        (Settings(voice="tiny.en"), "voice: there is no voice 'tiny.en'.*joe-medium.*FILE.onnx"),
         (Settings(stt="nonsense"), "stt: there is no recogniser 'nonsense'"),
+        (Settings(llm="nonsense"), "llm names neither a model file nor an endpoint"),
+        (Settings(llm="model.onnx"), "llm: model.onnx is not a model that can answer.*GGUF"),
+        (Settings(llm="."), "llm: . is not a model that can answer.*GGUF"),
+        (Settings(llm="gone.gguf"), "llm: The language model gone.gguf cannot be read.*FILE.gguf"),
+        (Settings(voice="gone.onnx"), "voice: The voice gone.onnx is not on this machine.*FILE.onnx.json"),
     ],
 )
-async def test_settings_that_do_not_fit_are_told_with_the_fix(settings: Settings, told: str) -> None:
-    with pytest.raises(SettingError, match=told):
+async def test_settings_that_do_not_fit_are_told_with_the_fix(
+    settings: Settings, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DISCUSSION_HELPER_MODELS", str(tmp_path))  # no model is there: that is not what to tell first
+
+    with pytest.raises(SettingError, match=told) as error:
         async with open_talk(settings):
             pass
+    assert "models pull" not in str(error.value) or "--stt base" in str(error.value)
+
+
+@pytest.mark.parametrize(("field", "name"), [("llm", "model.gguf"), ("voice", "voice.onnx")])
+async def test_a_file_of_another_kind_is_told_with_its_path(field: str, name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(b"no model")
+    path.with_name(f"{name}.json").write_text("no description")
+    error = await told_of(Settings(**{field: str(path)}))
+
+    assert isinstance(error, SettingError)
+    assert str(error).startswith(f"{field}: ")
+    assert str(path) in str(error)
+    assert "models pull" not in str(error)
+
+
+async def test_missing_models_are_one_line_with_one_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISCUSSION_HELPER_MODELS", str(tmp_path))
+    error = await told_of(Settings())
+
+    assert isinstance(error, ModelMissing)
+    assert str(error) == (
+        f"The models tiny.en, joe-medium and SmolLM2-135M are not on this machine (looked in {tmp_path}). "
+        "Run: discussion-helper models pull tiny.en joe-medium SmolLM2-135M"
+    )
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("field", ["microphone", "loudspeaker"])
+async def test_a_device_that_is_not_there_is_told_by_its_field(field: str) -> None:
+    error = await told_of(Settings(**{field: "no such device"}))
+
+    assert isinstance(error, SettingError)
+    assert str(error).startswith(f"{field}: ")
+    assert error.fix
 
 
 def test_only_the_models_that_are_needed_are_asked_for() -> None:

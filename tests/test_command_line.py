@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from discussion_helper.cli import main
-from discussion_helper.command_line import COMMANDS, CommandParser
+from discussion_helper.command_line import COMMANDS, CommandParser, parse, with_option
 
 LOADED = """
 import sys
@@ -73,6 +73,37 @@ def test_half_an_option_is_none(argv: list[str], capsys: pytest.CaptureFixture[s
     half = next(word for word in argv if word.startswith("--"))
 
     assert refused(capsys, *argv)[-1].endswith(f"unrecognized arguments: {half}")
+
+
+@pytest.mark.parametrize(
+    ("argv", "told"),
+    [
+        (["talk", "--language", "english", "--input", "x.wav"], "--language: 'english' is not a language code."),
+        (["talk", "--language", "xx", "--input", "x.wav"], "--language: tiny.en knows English only, not xx."),
+        (["talk", "--stt", "x", "--input", "x.wav"], "--stt: there is no recogniser 'x'."),
+        (["talk", "--voice", "x", "--input", "x.wav"], "--voice: there is no voice 'x'."),
+        (["talk", "--llm", "x", "--input", "x.wav"], "--llm names neither a model file nor an endpoint."),
+        (["talk", "--llm", "m@http://", "--input", "x.wav"], "--llm is not a valid URL."),
+        (["talk", "--max-sentences", "-1", "--input", "x.wav"], "--max-sentences: -1 is out of range."),
+        (["talk", "--silence-timeout", "-1", "--input", "x.wav"], "--silence-timeout: -1.0 is out of range."),
+        (["talk", "--llm", f"{'x' * 300}.gguf", "--input", "x.wav"], "--llm: "),
+        (["talk", "--voice", f"{'x' * 300}.onnx", "--input", "x.wav"], "--voice: "),
+        (["talk", "--voice", "~nobody/x.onnx", "--input", "x.wav"], "--voice: "),
+        (["talk", "--llm", "x" * 5000, "--input", "x.wav"], "--llm names neither"),
+        (["doctor", "--stt", " "], "--stt: it is empty."),
+    ],
+)
+def test_a_wrong_setting_is_told_by_its_option(
+    argv: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert 1 == main(argv)
+    assert capsys.readouterr().err.splitlines()[-1].startswith(f"discussion-helper: {told}")
+
+
+def test_a_device_is_told_by_the_option_that_named_it() -> None:
+    text = 'microphone: No microphone fits "x".'
+    for options in (["--device", "x"], ["--device", "y", "--microphone", "x"], ["--microphone", "x"]):
+        assert f'{options[-2]}: No microphone fits "x".' == with_option(text, parse(["talk", *options]))
 
 
 def test_a_parser_of_a_command_is_as_strict() -> None:

@@ -27,13 +27,13 @@ LAYERS = (  # from the bottom; a module imports from its own layer and those bel
     ("voice", "text"),
     ("gateway", "interaction", "store"),
     ("web", "platforms"),
-    ("app",),
+    ("app", "choices"),
     ("doctor",),
     ("commands", "bench", "command_line", "cli", "__main__", ""),
 )
 RANK = {folder: rank for rank, layer in enumerate(LAYERS) for folder in layer}
 STAGES = LAYERS[5]
-COMPOSERS = ("app", "bench", "commands", "doctor")  # they choose the adapters
+COMPOSERS = ("app", "bench", "choices", "commands", "doctor")  # they choose the adapters
 SHARED = ("responder.clauses", "tts.heard", "turn.activity", "turn.endpointing", "turn.turns")  # not adapters
 LEAF = ("errors", "settings", "models")  # all that `models` may import
 TESTERS = ("testing", "commands", "bench")  # who may import `testing`

@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from discussion_helper.settings import Settings
 
@@ -23,9 +23,10 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 def run(arguments: argparse.Namespace) -> int:
     """Examine and tell; 1 if something cannot run."""
+    from discussion_helper.command_line import with_option
     from discussion_helper.doctor import examine
 
-    findings = examine(
+    found = examine(
         Settings(
             stt=arguments.stt,
             voice=arguments.voice,
@@ -34,6 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
             loudspeaker=arguments.device,
         )
     )
+    findings = [one if one.ok else replace(one, found=with_option(one.found, arguments)) for one in found]
     if arguments.json:
         print(json.dumps([asdict(finding) for finding in findings], indent=2, ensure_ascii=False))
     else:

@@ -28,11 +28,12 @@ there is one line on stderr for each event, and the lines of stdin are typed tur
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Register the command."""
-    text = "talk with this machine"
-    parser = subparsers.add_parser("talk", help=text, description=f"{text.capitalize()}.", epilog=_KEYS)
+    about = "talk with this machine"
+    parser = subparsers.add_parser("talk", help=about, description=f"{about.capitalize()}.", epilog=_KEYS)
     parts = parser.add_argument_group("what listens, answers and speaks")
     parts.add_argument("--language", metavar="CODE", default=_DEFAULTS.language, help="language (default: %(default)s)")
-    parts.add_argument("--voice", metavar="NAME", default=_DEFAULTS.voice, help="voice model (default: %(default)s)")
+    text = "voice model, or a Piper FILE.onnx (default: %(default)s)"
+    parts.add_argument("--voice", metavar="NAME", default=_DEFAULTS.voice, help=text)
     parts.add_argument("--stt", metavar="NAME", default=_DEFAULTS.stt, help="recogniser model (default: %(default)s)")
     parts.add_argument(
         "--llm", metavar="SPEC", default=_DEFAULTS.llm, help="embedded, FILE.gguf, or MODEL@URL (default: %(default)s)"
@@ -64,7 +65,7 @@ def _add_policy(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Hold the talk; its exit code. Raises DiscussionError."""
-    return hold_talk(arguments, _open_checked)
+    return hold_talk(arguments, _open)
 
 
 def hold_talk(arguments: argparse.Namespace, opener: "Opener") -> int:
@@ -85,13 +86,13 @@ def hold_talk(arguments: argparse.Namespace, opener: "Opener") -> int:
 
 
 @asynccontextmanager
-async def _open_checked(settings: Settings) -> "AsyncIterator[Talk]":
+async def _open(settings: Settings) -> "AsyncIterator[Talk]":
     import anyio
 
+    # Audio and models take a while to import; meanwhile Ctrl-C is taken.
+    await anyio.to_thread.run_sync(__import__, "discussion_helper.app")
     from discussion_helper.app import open_talk
-    from discussion_helper.commands.talk_models import check_models
 
-    await anyio.to_thread.run_sync(check_models, settings)
     async with open_talk(settings) as talk:
         yield talk
 

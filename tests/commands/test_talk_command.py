@@ -15,8 +15,7 @@ from discussion_helper.app import Talk
 from discussion_helper.audio.file_devices import FileCapture
 from discussion_helper.commands import talk, talk_demo, talk_files
 from discussion_helper.commands.talk_json import document_of
-from discussion_helper.commands.talk_models import check_models
-from discussion_helper.errors import AudioFileError, DiscussionError, ModelMissing, RecogniserError, SettingError
+from discussion_helper.errors import AudioFileError, DiscussionError, RecogniserError, SettingError
 from discussion_helper.parts import Reporter
 from discussion_helper.responder import discovery
 from discussion_helper.session import Session
@@ -179,20 +178,6 @@ def test_the_demo_clips_of_the_project_are_there(monkeypatch: pytest.MonkeyPatch
 
     assert len(clips) >= 3
     assert all(clip.is_file() for clip in clips)
-
-
-# -- models
-
-
-def test_missing_models_are_one_line_with_one_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DISCUSSION_HELPER_MODELS", str(tmp_path))
-
-    with pytest.raises(ModelMissing) as told:
-        check_models(Settings())
-    assert str(told.value) == (
-        f"The models tiny.en, joe-medium and SmolLM2-135M are not on this machine (looked in {tmp_path}). "
-        "Run: discussion-helper models pull tiny.en joe-medium SmolLM2-135M"
-    )
 
 
 # -- the talk

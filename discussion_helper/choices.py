@@ -1,0 +1,138 @@
+"""What the settings choose: models of the manifest, files and endpoints, checked before anything is loaded."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from discussion_helper.errors import ModelError, ModelMissing, SettingError
+from discussion_helper.models import Model, Store, load_manifest, missing
+from discussion_helper.responder.base import EmbeddedChoice, EndpointChoice, parse_llm
+from discussion_helper.settings import Settings
+
+__all__ = ["LLM_MODEL", "Choices", "choose", "llm_of", "model_names", "recogniser_of", "voice_of"]
+
+LLM_MODEL = "SmolLM2-135M"
+"""What answers when nothing else was asked for."""
+_KINDS = {"stt": ("stt", "recogniser", ""), "voice": ("tts", "voice", ", or a Piper voice's FILE.onnx")}
+_OTHER_MODELS = (".bin", ".onnx", ".pt", ".pth", ".safetensors")
+_GGUF_FIX = "Name a model file in the GGUF format: FILE.gguf."
+_ONNX_FIX = "Name a Piper voice, FILE.onnx, with its FILE.onnx.json beside it."
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """All that is needed is on this machine. The recogniser's model is a folder, a voice too, or an .onnx file."""
+
+    recogniser: Path
+    voice: Path
+    llm: Path | EndpointChoice
+
+
+def choose(settings: Settings) -> Choices:
+    """Blocks while files are hashed that were not before.
+
+    Raises SettingError naming the field, ModelMissing naming all models that must be pulled, and ModelCorrupt.
+    """
+    stt, voice, llm = recogniser_of(settings), voice_of(settings), llm_of(settings)
+    store = Store()
+    _check_models(store, model_names(settings))
+    folder = {name: store.path_of(load_manifest().model(name)) for name in model_names(settings)}
+    return Choices(
+        folder[stt.name],
+        voice if isinstance(voice, Path) else folder[voice.name],
+        _only_file(folder[LLM_MODEL]) if llm is None else llm,
+    )
+
+
+def model_names(settings: Settings) -> list[str]:
+    """The models of the manifest that these settings need. Raises SettingError."""
+    stt, voice, llm = recogniser_of(settings), voice_of(settings), llm_of(settings)
+    return [
+        stt.name,
+        *([voice.name] if isinstance(voice, Model) else []),
+        *([LLM_MODEL] if llm is None else []),
+    ]
+
+
+def recogniser_of(settings: Settings) -> Model:
+    """The recogniser. Raises SettingError."""
+    model = _model("stt", settings.stt)
+    if model.name.endswith(".en") and settings.language != "en":
+        fix = "Fetch the multilingual one with `discussion-helper models pull base`, and add --stt base."
+        raise SettingError(f"language: {model.name} knows English only, not {settings.language}.", fix=fix)
+    return model
+
+
+def voice_of(settings: Settings) -> Model | Path:
+    """The voice: one of the manifest, or a file. Raises SettingError."""
+    if not settings.voice.lower().endswith(".onnx"):
+        return _model("voice", settings.voice)
+    from discussion_helper.tts.voice_files import find_voice
+
+    path = Path(os.path.expanduser(settings.voice))  # unlike pathlib's it leaves an unknown user's folder as it is
+    _check_file("voice", lambda: find_voice(path), fix=_ONNX_FIX)
+    return path
+
+
+def llm_of(settings: Settings) -> Path | EndpointChoice | None:
+    """What answers; None is LLM_MODEL. Raises SettingError."""
+    spec = settings.llm.strip()
+    if spec != "embedded" and "://" not in spec and _is_other_file(spec):
+        raise SettingError(f"llm: {spec} is not a model that can answer.", fix=_GGUF_FIX)
+    choice = parse_llm(spec)
+    if not isinstance(choice, EmbeddedChoice):
+        return choice
+    if choice.model_path is not None:
+        from discussion_helper.responder.llama import check_model_file
+
+        path = choice.model_path
+        _check_file("llm", lambda: check_model_file(path), fix=_GGUF_FIX)
+    return choice.model_path
+
+
+def _is_other_file(spec: str) -> bool:
+    name = spec.lower()
+    exists = not name.endswith(".gguf") and os.path.exists(os.path.expanduser(spec))
+    return exists or name.endswith(_OTHER_MODELS)
+
+
+def _model(field: str, name: str) -> Model:
+    """A model of the manifest that fits the field. Raises SettingError naming those that do."""
+    kind, noun, other = _KINDS[field]
+    manifest = load_manifest()
+    fitting = [model.name for model in manifest if model.kind == kind]
+    if name not in fitting:
+        raise SettingError(f"{field}: there is no {noun} {name!r}.", fix=f"Use {' or '.join(fitting)}{other}.")
+    return manifest.model(name)
+
+
+def _check_file(field: str, look: Callable[[], object], *, fix: str) -> None:
+    try:
+        look()
+    except ModelError as error:  # its fix is for a model of the manifest
+        raise SettingError(f"{field}: {error.what}", fix=fix) from error
+    except OSError as error:  # a name too long, for example
+        raise SettingError(f"{field}: {error.filename} cannot be read ({error.strerror}).", fix=fix) from error
+
+
+def _check_models(store: Store, names: list[str]) -> None:
+    wanted = [model.name for model in missing(store, names)]
+    if wanted:
+        verb = "are" if len(wanted) > 1 else "is"
+        raise ModelMissing(
+            f"{_list(wanted)} {verb} not on this machine (looked in {store.path}).",
+            fix=f"Run: discussion-helper models pull {' '.join(wanted)}",
+        )
+
+
+def _list(names: list[str]) -> str:
+    *most, last = names
+    return f"The models {', '.join(most)} and {last}" if most else f"The model {last}"
+
+
+def _only_file(folder: Path) -> Path:
+    files = sorted(folder.glob("*.gguf"))
+    if len(files) != 1:
+        raise SettingError(f"llm: {folder} holds {len(files)} GGUF files.", fix="Name the file: --llm FILE.gguf.")
+    return files[0]
