@@ -1,0 +1,116 @@
+"""Measure the recogniser: word errors and time per clip, beside the same model as it comes, with its 30 s window.
+
+    python -m benchmarks.recognition [FOLDER] [--model NAME] [--threads N]
+
+FOLDER holds clips with a manifest.csv (default: audio); the English clips of speech whose words are known are read
+whole. The stock column is `faster_whisper.WhisperModel.transcribe` with the same 8-bit weights and greedy search.
+Times are from the call to the text, with the model warm.
+"""
+
+import argparse
+import statistics
+import time
+from pathlib import Path
+
+import anyio
+from rich.console import Console
+from rich.table import Table
+
+from discussion_helper.audio.clips import Clip, load_clips
+from discussion_helper.audio.files import load
+from discussion_helper.audio.frames import Samples
+from discussion_helper.bench.recognition import RATE, RecognitionRow, stock_recogniser
+from discussion_helper.bench.words import word_errors, words_of
+from discussion_helper.models import Store, load_manifest
+from discussion_helper.stt.base import Recognised
+from discussion_helper.stt.whisper import WhisperRecogniser
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Read the command line, measure, print the table."""
+    parser = argparse.ArgumentParser(prog="benchmarks.recognition", description="Measure the recogniser.")
+    parser.add_argument("folder", nargs="?", type=Path, default=Path("audio"), help="clips (default: audio)")
+    parser.add_argument("--model", default="tiny.en", help="name in the manifest (default: tiny.en)")
+    parser.add_argument("--threads", type=int, default=1, help="threads of the recogniser (default: 1)")
+    chosen = parser.parse_args()
+    clips = [clip for clip in load_clips(chosen.folder) if _is_known(clip)]
+    path = Store().path_of(load_manifest().model(chosen.model))
+    sounds = [load(clip.path, RATE).samples for clip in clips]
+    ours, stock = _ours(path, chosen.threads, sounds), _stock(path, sounds)
+    rows = [_row(*found) for found in zip(clips, ours, stock, strict=True)]
+    Console().print(_table(rows, f"{chosen.model}, {chosen.threads} thread(s)"))
+
+
+def _is_known(clip: Clip) -> bool:
+    return clip.kind == "speech" and clip.language == "en" and bool(words_of(clip.transcript))
+
+
+def _ours(path: Path, threads: int, sounds: list[Samples]) -> list[Recognised]:
+    async def run() -> list[Recognised]:
+        recogniser = WhisperRecogniser(path, language="en", threads=threads)
+        await recogniser.warmup()
+        found = [await recogniser.recognise(sound) for sound in sounds]
+        await recogniser.aclose()
+        return found
+
+    return anyio.run(run)
+
+
+def _stock(path: Path, sounds: list[Samples]) -> list[tuple[str, float]]:
+    recognise = stock_recogniser(path, "en")
+    recognise(sounds[0])
+    found = []
+    for sound in sounds:
+        began = time.perf_counter()
+        found.append((recognise(sound), time.perf_counter() - began))
+    return found
+
+
+def _row(clip: Clip, ours: Recognised, stock: tuple[str, float]) -> RecognitionRow:
+    reference = words_of(clip.transcript)
+    return RecognitionRow(
+        clip=clip.path.stem,
+        speaker=clip.speaker,
+        seconds=clip.duration_s,
+        words=len(reference),
+        reference=clip.transcript,
+        ours=ours.text,
+        ours_errors=word_errors(reference, words_of(ours.text)),
+        ours_ms=ours.took_s * 1e3,
+        stock=stock[0],
+        stock_errors=word_errors(reference, words_of(stock[0])),
+        stock_ms=stock[1] * 1e3,
+    )
+
+
+def _table(rows: list[RecognitionRow], title: str) -> Table:
+    table = Table(title=f"{title}: word errors, and ms")
+    table.add_column("clip", no_wrap=True)
+    for heading in ("s", "words", "ours", "ms", "stock", "ms"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(_short(row.clip), f"{row.seconds:.1f}", str(row.words), *_cells(row))
+    words = sum(row.words for row in rows)
+    ours, stock = sum(row.ours_errors for row in rows), sum(row.stock_errors for row in rows)
+    ours_ms, stock_ms = (
+        statistics.median(ms) for ms in zip(*((row.ours_ms, row.stock_ms) for row in rows), strict=True)
+    )
+    table.add_section()
+    rates = f"{100 * ours / words:.1f} %", f"{ours_ms:.0f}", f"{100 * stock / words:.1f} %", f"{stock_ms:.0f}"
+    table.add_row("all, median ms", f"{sum(row.seconds for row in rows):.0f}", str(words), *rates)
+    return table
+
+
+def _short(name: str) -> str:
+    """A table of long names is wider than a terminal."""
+    return name if len(name) <= 24 else f"{name[:23]}…"
+
+
+def _cells(row: RecognitionRow) -> tuple[str, str, str, str]:
+    return str(row.ours_errors), f"{row.ours_ms:.0f}", str(row.stock_errors), f"{row.stock_ms:.0f}"
+
+
+if __name__ == "__main__":
+    main()
