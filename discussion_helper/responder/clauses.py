@@ -15,7 +15,7 @@ from discussion_helper.responder.punctuation import (
 )
 from discussion_helper.responder.stops import Verdict, full_stop, is_address, is_ellipsis, question_mark
 
-__all__ = ["ClauseSplitter"]
+__all__ = ["ClauseSplitter", "clauses_of"]
 
 _EAGER_WORDS = 8
 """The short minimum of the first clause holds until this many words are out (2-3 s of speech): enough that
@@ -237,3 +237,9 @@ class ClauseSplitter:
         self._before_code, self._code = self._text[:at], list(self._text[at:])
         self._code_line = len(self._code) if self._text.endswith("\n") else 0
         self._start("")
+
+
+def clauses_of(text: str) -> list[str]:
+    """A whole text in the items that a stream of it is cut into; [] for white space. Joined they are the text."""
+    splitter = ClauseSplitter()
+    return [*splitter.feed(text), *splitter.flush()]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discussion_helper.responder.clauses import ClauseSplitter
+from discussion_helper.responder.clauses import ClauseSplitter, clauses_of
 
 
 def split(text: str, **options: int) -> list[str]:
@@ -242,3 +242,26 @@ def test_nothing_is_lost_added_or_reordered(text: str) -> None:
     items = split(text, first_min_words=2, min_words=4, max_chars=30)
     assert bare("".join(items)) == bare(text)
     assert all(item and item == item.strip() for item in items)
+
+
+@pytest.mark.parametrize(
+    ("text", "clauses"),
+    [
+        ("", []),
+        (" \n\t", []),
+        ("...", ["..."]),
+        ("Hello", ["Hello"]),
+        ("Good morning. Dr. Smith is here, I think.", ["Good morning.", "Dr. Smith is here,", "I think."]),
+        ("One line\nand another", ["One line", "and another"]),
+    ],
+)
+def test_a_whole_text_in_clauses(text: str, clauses: list[str]) -> None:
+    assert clauses_of(text) == clauses
+
+
+@given(TEXTS)
+def test_a_whole_text_is_cut_like_a_stream_of_it(text: str) -> None:
+    splitter = ClauseSplitter()
+    streamed = [item for character in text for item in splitter.feed(character)]
+    assert clauses_of(text) == [*streamed, *splitter.flush()]
+    assert bare("".join(clauses_of(text))) == bare(text)
