@@ -1,6 +1,7 @@
 """The composition root: what is wrong with settings is told before anything is loaded or opened."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -48,7 +49,8 @@ async def test_a_file_of_another_kind_is_told_with_its_path(field: str, name: st
     path = tmp_path / name
     path.write_bytes(b"no model")
     path.with_name(f"{name}.json").write_text("no description")
-    error = await told_of(Settings(**{field: str(path)}))
+    settings: dict[str, Any] = {field: str(path)}
+    error = await told_of(Settings(**settings))
 
     assert isinstance(error, SettingError)
     assert str(error).startswith(f"{field}: ")
@@ -70,7 +72,8 @@ async def test_missing_models_are_one_line_with_one_command(tmp_path: Path, monk
 @pytest.mark.models
 @pytest.mark.parametrize("field", ["microphone", "loudspeaker"])
 async def test_a_device_that_is_not_there_is_told_by_its_field(field: str) -> None:
-    error = await told_of(Settings(**{field: "no such device"}))
+    settings: dict[str, Any] = {field: "no such device"}
+    error = await told_of(Settings(**settings))
 
     assert isinstance(error, SettingError)
     assert str(error).startswith(f"{field}: ")

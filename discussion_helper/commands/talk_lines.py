@@ -102,16 +102,17 @@ def _turn_lines(who: str, turn: Turn, width: int) -> list[Line]:
 
 
 def live_lines(state: TalkState, width: int) -> list[Line]:
-    """The turn that is under way, or what happened last, below the transcript."""
+    """The turns that are under way, or what happened last, below the transcript."""
+    lines: list[Line] = []
     if state.floor is Floor.SPEAKING:
         said: Line = [("class:agent", " agent ".ljust(_LABEL)), ("class:faint", printable(state.saying) or "…")]
-        return wrap(said, width, indent=_LABEL)
+        lines += wrap(said, width, indent=_LABEL)
     if state.partial:
         heard: Line = [("class:you", " you ".ljust(_LABEL)), ("class:faint", f"{printable(state.partial)} …")]
-        return wrap(heard, width, indent=_LABEL)
-    if state.note:
-        return wrap([("class:faint", " " * _LABEL + printable(state.note))], width, indent=_LABEL)
-    return []
+        lines += wrap(heard, width, indent=_LABEL)
+    if state.note and not lines:
+        lines = wrap([("class:faint", " " * _LABEL + printable(state.note))], width, indent=_LABEL)
+    return lines
 
 
 class Transcript:

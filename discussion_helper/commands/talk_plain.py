@@ -8,7 +8,7 @@ from typing import TextIO
 import anyio
 
 from discussion_helper.commands.talk_screen import complain
-from discussion_helper.commands.talk_state import problem_of, unheard_of, waits_of
+from discussion_helper.commands.talk_state import error_of, problem_of, unheard_of, waits_of
 from discussion_helper.commands.talk_wishes import Say, Wishes
 from discussion_helper.events import Event
 
@@ -66,6 +66,11 @@ def event_line(event: Event) -> str:
             text = problem
         case "floor":
             text = f"floor: {data['floor']}"
+        case "partial":
+            text = f"{data.get('speaker', 'user').replace('user', 'you')} ... {data['text']}"
+        case "ended":
+            error = error_of(event)
+            text = f"ended: reason={data['reason']}" + (f"  error={error}" if error else "")
         case "level":
             return ""
         case kind:

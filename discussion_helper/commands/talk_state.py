@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from discussion_helper.events import Event
 from discussion_helper.types import Floor
 
-__all__ = ["LEVELS", "Entry", "Remark", "TalkState", "Turn", "Wait", "problem_of", "unheard_of", "waits_of"]
+__all__ = ["LEVELS", "Entry", "Remark", "TalkState", "Turn", "Wait", "error_of", "problem_of", "unheard_of", "waits_of"]
 
 LEVELS = 12
 """Steps of the level meter, 5 dB each, from -60 dBFS to 0."""
@@ -57,7 +57,7 @@ class TalkState:
     partial: str = ""
     """What the user has said so far in a turn that is not over."""
     saying: str = ""
-    """The sentence that the agent is saying, where that is told."""
+    """What the agent has begun to say of its reply, where that is told."""
     level: int = 0
     """Of the microphone, 0 to LEVELS."""
     muted: bool = False
@@ -117,7 +117,7 @@ class TalkState:
 
     def _take_partial(self, speaker: str, text: str) -> None:
         if speaker == "agent":
-            self.saying = text
+            self.saying = f"{self.saying} {text}".strip()
         else:
             self.partial, self.note = text, ""
 
@@ -132,7 +132,7 @@ class TalkState:
 
     def _take_end(self, event: Event) -> None:
         self.partial = self.saying = self.note = ""
-        reason, error = event.data["reason"], event.data.get("error")
+        reason, error = event.data["reason"], error_of(event)
         self.remark(_ENDS.get(reason, f"The talk ended: {reason}.") + (f" ({error})" if error else ""))
 
 
@@ -149,6 +149,11 @@ def waits_of(event: Event) -> Wait:
     stages = ("endpoint", "recognise", "think", "speak")
     each = tuple((stage, round(1000 * event.data[f"{stage}_s"])) for stage in stages)
     return Wait(each, round(1000 * event.data["to_first_audio_s"]))
+
+
+def error_of(event: Event) -> str:
+    """What an `ended` event says went wrong. Of a talk that failed it is "": that is told after all else, once."""
+    return "" if event.data["reason"] == "failed" else str(event.data.get("error", ""))
 
 
 def problem_of(event: Event) -> str:

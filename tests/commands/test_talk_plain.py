@@ -47,6 +47,10 @@ def line_of(kind: str, **data: Any) -> str:
         ("   1.250  device: which=microphone  state=open", "device", {"which": "microphone", "state": "open"}),
         ("   1.250  floor: thinking", "floor", {"floor": "thinking"}),
         ("   1.250  ended: reason=finished", "ended", {"reason": "finished"}),
+        ("   1.250  ended: reason=stopped  error=Hung.", "ended", {"reason": "stopped", "error": "Hung."}),
+        ("   1.250  ended: reason=failed", "ended", {"reason": "failed", "error": "It is told last."}),
+        ("   1.250  agent ... Good day.", "partial", {"speaker": "agent", "text": "Good day."}),
+        ("   1.250  you ... Good", "partial", {"text": "Good"}),
         ("", "level", {"dbfs": -30.0}),
     ],
 )

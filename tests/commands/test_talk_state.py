@@ -64,11 +64,13 @@ def test_a_partial_text_goes_when_the_turn_is_ignored() -> None:
     assert ("", "ignored: no words") == (state.partial, state.note)
 
 
-def test_the_sentence_of_the_agent_stands_until_its_turn_is_over() -> None:
-    state = state_after(event("partial", speaker="agent", text="Good day."))
-    assert ("Good day.", "") == (state.saying, state.partial)
+def test_the_sentences_of_the_agent_stand_until_its_turn_is_over() -> None:
+    state = state_after(event("partial", text="Hel"), event("partial", speaker="agent", text="Good day."))
+    assert ("Good day.", "Hel") == (state.saying, state.partial)
+    state.take(event("partial", speaker="agent", text="And you?"))
+    assert "Good day. And you?" == state.saying
 
-    state.take(event("utterance", speaker="agent", text="Good day.", interrupted=False))
+    state.take(event("utterance", speaker="agent", text="Good day. And you?", interrupted=False))
     assert state.saying == ""
 
 
@@ -114,10 +116,13 @@ def test_what_changes_nothing_draws_nothing() -> None:
     assert state.floor is Floor.SPEAKING
 
 
-def test_the_end_tells_its_reason_and_its_error() -> None:
-    state = state_after(event("partial", text="x"), event("ended", reason="failed", error="The model broke."))
+@pytest.mark.parametrize(
+    ("reason", "says"), [("stopped", "The talk was ended. (A part hung.)"), ("failed", "The talk failed.")]
+)
+def test_the_end_tells_its_reason_and_an_error_that_is_not_told_otherwise(reason: str, says: str) -> None:
+    state = state_after(event("partial", text="x"), event("ended", reason=reason, error="A part hung."))
 
-    assert [Remark("The talk failed. (The model broke.)")] == state.entries
+    assert [Remark(says)] == state.entries
     assert state.partial == ""
 
 

@@ -116,6 +116,17 @@ async def test_a_conversation_appears_as_it_happens() -> None:
     assert [" >", " Esc interrupt  ^T mute  PgUp/PgDn scroll  ^Q quit"] == rows[-2:]
 
 
+async def test_the_agents_words_appear_as_it_says_them() -> None:
+    async with shown() as view:
+        view.take("floor", floor="speaking")
+        view.take("partial", speaker="agent", text="Good day.")
+        await view.until(lambda rows: " agent Good day." in rows)
+        view.take("partial", speaker="agent", text="How are you?")
+        await view.until(lambda rows: " agent Good day. How are you?" in rows)
+        view.take("partial", text="Fine")
+        await view.until(lambda rows: " you   Fine …" in rows and " agent Good day. How are you?" in rows)
+
+
 async def test_a_small_screen_keeps_everything_that_matters() -> None:
     async with shown(40, 12) as view:
         view.take("device", which="microphone", state="silent", fix="Unmute it with the switch at its side.")
