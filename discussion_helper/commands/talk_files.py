@@ -9,10 +9,20 @@ import anyio
 from discussion_helper.audio.handover import LoopHandover
 from discussion_helper.events import Event, Subscription
 
-__all__ = ["ANOTHER_TURN_S", "FOLLOWED", "HELD_TURN_S", "UNDERSTOOD_WITHIN_S", "RecordedTurns", "Sayer"]
+__all__ = [
+    "ANOTHER_TURN_S",
+    "ENDS_WITHIN_S",
+    "FOLLOWED",
+    "HELD_TURN_S",
+    "UNDERSTOOD_WITHIN_S",
+    "RecordedTurns",
+    "Sayer",
+]
 
 UNDERSTOOD_WITHIN_S = 30.0
 """After the end of a recording: a turn takes 1 s to end and 1 s to be recognised; 14 s were seen on a busy machine."""
+ENDS_WITHIN_S = 2.0
+"""After a recording that was cut off: how long the end of the session is waited for, which is what cut it then."""
 HELD_TURN_S = 0.3
 """How long one more turn is waited for otherwise: one that was heard during the answer comes at once after it."""
 FOLLOWED = ("floor", "utterance", "device", "ended")
@@ -56,8 +66,9 @@ class RecordedTurns:
         for number, name in enumerate(self._names):
             await self._until(lambda: self._open and self._floor == "listening")
             if self._ended:
-                self._tell(f"The talk ended before {name} was said.")
-            elif await self._say(number):
+                self._tell(f"The talk ended before {_listed(self._names[number:])} said.")
+                break
+            if await self._say(number):
                 understood += 1
             elif not self._ended:
                 self._tell(f"Nothing was understood in {name}.")
@@ -67,6 +78,8 @@ class RecordedTurns:
         """Say one recording and wait for the answer; whether anything was understood."""
         self._turns = 0
         if not await self._said(number):
+            with anyio.move_on_after(ENDS_WITHIN_S):
+                await self._until(lambda: False)
             return self._turns > 0
         in_pieces = self._turns > 0
         if not in_pieces and not await self._another_turn(UNDERSTOOD_WITHIN_S):
@@ -124,3 +137,8 @@ class RecordedTurns:
             self._answering = self._answering and self._floor != "listening"
         elif event.kind == "device" and event.data.get("which") == "microphone":
             self._open = event.data.get("state") == "open"
+
+
+def _listed(names: Sequence[str]) -> str:
+    first, *others = names
+    return f"{first} was" if not others else f"{first} and {len(others)} more were"

@@ -15,10 +15,11 @@ from discussion_helper.commands.talk_files import (
     UNDERSTOOD_WITHIN_S,
     RecordedTurns,
 )
+from discussion_helper.errors import EndpointUnreachable
 from discussion_helper.parts import Reporter
 from discussion_helper.session import Session
 from discussion_helper.testing import EchoResponder, SilentVoice, VirtualTimeLoop
-from discussion_helper.types import Utterance
+from discussion_helper.types import Message, Utterance
 
 pytestmark = pytest.mark.anyio
 
@@ -84,6 +85,8 @@ class Room:
 
     async def aclose(self) -> None:
         self._closed = True
+        for future in self.waiting:
+            future.cancel()
 
 
 async def hold(room: Room, count: int, *, delay_s: float = 0.5, answer_s: float = 1.0) -> tuple[int, list[str], float]:
@@ -185,3 +188,31 @@ async def test_cancelling_it_takes_back_the_clip() -> None:
 
     assert [True] == [future.cancelled() for future in room.waiting]
     await session.stop()
+
+
+class Refusing:
+    """A responder that cannot be reached: the session fails, and its parts are closed before it says so."""
+
+    async def warmup(self) -> None:
+        await anyio.sleep(1.0)
+        raise EndpointUnreachable("Nobody answers.", fix="Start it.")
+
+    async def reply(self, messages: Sequence[Message]) -> AsyncIterator[str]:
+        yield ""
+
+    async def aclose(self) -> None:
+        await anyio.sleep(0.2)
+
+
+async def test_a_talk_that_fails_in_a_clip_says_nothing_about_what_was_understood() -> None:
+    room = Room([(4.0, "One.")], [], [])
+    session = Session(room, Refusing(), SilentVoice())
+    told: list[str] = []
+    recorded = RecordedTurns(room, ["0.wav", "1.wav", "2.wav"], session.events(*FOLLOWED), told.append)
+    session.start()
+
+    assert 0 == await recorded.hold()
+
+    assert ["The talk ended before 1.wav and 1 more were said."] == told
+    with pytest.raises(EndpointUnreachable):
+        await session.wait()
