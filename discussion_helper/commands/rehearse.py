@@ -12,6 +12,7 @@ from discussion_helper.types import Policy
 
 __all__ = ["TURNS", "add_parser", "run"]
 
+_SENTENCE_S = 0.3
 TURNS = ("Hello.", "Tell me something.", "Thank you, goodbye.")
 
 
@@ -35,7 +36,7 @@ async def _rehearse(arguments: argparse.Namespace) -> None:
     session = Session(
         ScriptedListener(arguments.turns, interrupt_after_s=arguments.interrupt_after),
         EchoResponder(arguments.sentences),
-        SilentVoice(0.3, first_audio_s=0.05),
+        SilentVoice(_SENTENCE_S, first_audio_s=0.05),
         Policy(barge_in_grace_s=0.0),
     )
     async with session.events() as events:
@@ -44,7 +45,16 @@ async def _rehearse(arguments: argparse.Namespace) -> None:
             line = json.dumps(event.as_dict()) if arguments.json else _line(event.as_dict())
             print(line, flush=True)
     await session.wait()
-    print(f"interruption rate {session.state['interruption_rate']:.2f}", file=sys.stderr)
+    rate = session.state["interruption_rate"]
+    print(f"interruption rate {rate:.2f}", file=sys.stderr)
+    if arguments.interrupt_after is not None and not rate:
+        print(_nothing_cut(arguments), file=sys.stderr)
+
+
+def _nothing_cut(arguments: argparse.Namespace) -> str:
+    lasts_s, after_s = arguments.sentences * _SENTENCE_S, arguments.interrupt_after
+    what = f"No reply was interrupted: each lasts {lasts_s:.1f} s, and --interrupt-after is {after_s:g}."
+    return f"{what} Use a smaller one, or more --sentences."
 
 
 def _line(event: dict[str, object]) -> str:

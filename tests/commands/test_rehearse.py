@@ -27,6 +27,18 @@ def test_a_rehearsal_can_be_talked_over(capsys: pytest.CaptureFixture[str]) -> N
     assert [True] == [utterance["interrupted"] for utterance in agent]
 
 
+def test_replies_that_end_before_the_interruption_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert 0 == main(["rehearse", "Hello.", "--interrupt-after", "1", "--sentences", "1"])
+    told = capsys.readouterr().err.splitlines()
+
+    assert told[1:] == [
+        "No reply was interrupted: each lasts 0.3 s, and --interrupt-after is 1. "
+        "Use a smaller one, or more --sentences."
+    ]
+    main(["rehearse", "Hello.", "--interrupt-after", "0.1"])
+    assert 1 == len(capsys.readouterr().err.splitlines())
+
+
 def test_a_rehearsal_needs_nothing_that_is_heavy() -> None:
     code = (
         "import sys; from discussion_helper.commands import rehearse; import argparse;"
