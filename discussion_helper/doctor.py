@@ -3,12 +3,13 @@
 import importlib
 import os
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from discussion_helper.choices import LLM_MODEL, llm_of, recogniser_of, voice_of
-from discussion_helper.errors import DiscussionError
+from discussion_helper.errors import DiscussionError, ModelError
 from discussion_helper.models import Model, Store, load_manifest
 from discussion_helper.responder.base import EndpointChoice
 from discussion_helper.settings import Settings
@@ -115,6 +116,12 @@ def _disk() -> str:
     import shutil
 
     folder = Store().path
-    existing = next(parent for parent in [folder, *folder.parents] if parent.exists())
+    existing = next(parent for parent in [folder, *folder.parents] if os.path.lexists(parent))
+    try:
+        with tempfile.TemporaryFile(dir=existing):  # the rights alone do not say it: a disk may be read-only, or full
+            pass
+    except OSError as error:
+        fix = "Only what is there already can be used; set DISCUSSION_HELPER_MODELS to a folder that can be written."
+        raise ModelError(f"{folder} cannot be written ({error.strerror}).", fix=fix) from error
     return f"{shutil.disk_usage(existing).free / 1e9:.1f} GB free for models in {folder}"
 

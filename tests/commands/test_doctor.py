@@ -52,6 +52,18 @@ def test_a_device_that_does_not_exist_is_told(capsys: pytest.CaptureFixture[str]
     assert found["microphone"]["fix"]
 
 
+def test_a_folder_for_models_that_cannot_be_written_is_told(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    for folder in (tmp_path / "file", tmp_path / "file" / "models", Path("/proc/models")):
+        monkeypatch.setenv("DISCUSSION_HELPER_MODELS", str(folder))
+        _, found = findings(capsys)
+
+        assert found["disk"]["ok"] is False
+        assert "DISCUSSION_HELPER_MODELS" in str(found["disk"]["fix"])
+
+
 def test_the_text_has_a_line_for_each_part(capsys: pytest.CaptureFixture[str]) -> None:
     main(["doctor"])
     lines = capsys.readouterr().out.splitlines()
