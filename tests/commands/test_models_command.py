@@ -5,6 +5,7 @@ import hashlib
 import io
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -13,7 +14,17 @@ from rich.console import Console
 
 from discussion_helper.commands import models as command
 from discussion_helper.errors import DownloadFailed, ModelCorrupt, ModelMissing, SettingError
-from discussion_helper.models import HubSource, Manifest, Model, ModelFile, Progress, Store, load_manifest
+from discussion_helper.models import (
+    HubSource,
+    IndexSource,
+    Manifest,
+    Model,
+    ModelFile,
+    Package,
+    Progress,
+    Store,
+    load_manifest,
+)
 
 BODY = bytes(range(256)) * 20
 
@@ -115,8 +126,26 @@ def test_a_pull_that_fails_says_so_while_it_goes_and_at_the_end(
 
     with pytest.raises(DownloadFailed, match=r"No source could deliver one\..*127\.0\.0\.1:1 cannot be reached"):
         run("pull", "one")
-    assert "one: hub someone/one@0000000 gave up: 127.0.0.1:1 cannot be reached" in capsys.readouterr().err
+    told = "one: hub someone/one@0000000 could not deliver it: 127.0.0.1:1 cannot be reached"
+    assert told in capsys.readouterr().err
     assert states(store) == ["missing"] * 3
+
+
+def test_a_source_that_another_one_follows_is_no_trouble() -> None:
+    index = IndexSource((Package("weights==1.0", 10, {}),))
+    model = replace(MANIFEST.model("one"), sources=(*MANIFEST.model("one").sources, index))
+    screen = Console(file=io.StringIO(), width=200)
+    lines = command._Lines(screen, [model])
+    for reason in ("127.0.0.1:1 cannot be reached (Connection refused)", "127.0.0.1:1 says 404"):
+        lines(Progress("gave_up", "one", source="hub someone/one@0000000", reason=reason))
+    lines(Progress("gave_up", "one", source="package index weights==1.0", reason="damaged"))
+
+    assert isinstance(screen.file, io.StringIO)
+    assert screen.file.getvalue().splitlines() == [
+        "one: hub not reachable, taking it from the package index",
+        "one: hub someone/one@0000000 does not deliver it (127.0.0.1:1 says 404), asking the next source",
+        "one: package index weights==1.0 could not deliver it: damaged",
+    ]
 
 
 def test_list_shows_how_every_model_is_kept(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
@@ -147,9 +176,17 @@ def test_path_prints_the_path_alone(store: Store, capsys: pytest.CaptureFixture[
     assert capsys.readouterr().out == f"{store.path / 'one'}\n"
 
 
+def test_verify_tells_what_a_first_talk_lacks(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ModelMissing, match=r"model one is not .*model two is not .*Run: .* models pull one two$"):
+        run("verify")
+    run("pull", "one", "three")
+    capsys.readouterr()
+    with pytest.raises(ModelMissing, match=r"The model two is not .*Run: .* models pull two$"):
+        run("verify")
+    assert ["one", "three"] == [line.partition(":")[0] for line in capsys.readouterr().out.splitlines()]
+
+
 def test_verify_checks_what_is_there(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("verify") == 0
-    assert capsys.readouterr().out == f"There are no models in {store.path}\n"
     with pytest.raises(ModelMissing):
         run("verify", "one")
     run("pull", "one", "two")
@@ -186,7 +223,7 @@ def test_a_terminal_gets_bars_and_they_go_when_all_is_done(
 
 def test_bars_show_how_far_each_file_is() -> None:
     screen = Console(file=io.StringIO(), force_terminal=True, width=120)
-    with command._Bars(screen) as bars:
+    with command._Bars(screen, []) as bars:
         for done in (0, 500_000):
             bars(Progress("bytes", "one", source="hub x", item="model.bin", done=done, total=1_000_000))
         (task,) = bars._bars.tasks
