@@ -6,11 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from discussion_helper.audio.quiet import silence_alsa, silence_portaudio
+from discussion_helper.audio.quiet import silence_alsa, silence_portaudio, while_open
 from discussion_helper.audio.timed import within
 from discussion_helper.errors import DeviceError
 
-__all__ = ["Device", "Kind", "find_device", "index_of", "list_devices", "muted_fix", "portaudio", "refresh"]
+__all__ = [
+    "Device",
+    "Kind",
+    "find_device",
+    "index_of",
+    "list_devices",
+    "muted_fix",
+    "portaudio",
+    "refresh",
+    "refresh_if_unused",
+]
 
 Kind = Literal["input", "output"]
 
@@ -105,6 +115,14 @@ def refresh() -> None:
         raise DeviceError(f"PortAudio cannot start again: {error}.", fix=_here(_SYSTEM_FIX)) from error
     if not answered:
         raise DeviceError("The sound system does not answer.", fix=_here(_SYSTEM_FIX))
+
+
+def refresh_if_unused() -> bool:
+    """Let PortAudio look for devices anew, unless a stream of this process is open or hangs. Raises DeviceError."""
+    with while_open.held_off() as unused:
+        if unused:
+            refresh()
+    return unused
 
 
 def list_devices() -> list[Device]:

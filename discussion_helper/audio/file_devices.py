@@ -177,7 +177,7 @@ class FilePlayback:
         except OSError as error:
             self._lost = True
             what = f'"{self._path}" cannot be written: {error.strerror}'
-            self._inbox.put(DeviceLost("playback", what, fix=_DISK_FIX))
+            self._inbox.put(DeviceLost("playback", what, fix=_DISK_FIX, returns=False))
             return
         if position is not None:
             self._inbox.put(Played(Frame(block, self.rate, start), at_s, position))

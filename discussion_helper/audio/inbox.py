@@ -1,5 +1,6 @@
 """The inbox of the audio thread: what devices and other threads hand it, in one order."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
@@ -36,11 +37,15 @@ class Played:
 
 @dataclass(frozen=True, slots=True)
 class DeviceLost:
-    """A device went away, or its stream broke off. `fix` is what the person at the keyboard can do about it."""
+    """A device went away, or its stream broke off.
+
+    `fix` is what the person at the keyboard can do about it, `returns` whether it is worth opening it again.
+    """
 
     which: Literal["capture", "playback"]
     reason: str
     fix: str = _PLUG
+    returns: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +73,15 @@ class Inbox:
 
     def __init__(self, *, capacity: int = 400, reserve: int = 256) -> None:
         # SimpleQueue.put neither waits nor allocates a lock, and may be re-entered by a signal handler.
-        self._queue: SimpleQueue[Item | Closed] = SimpleQueue()
+        self._queue: SimpleQueue[tuple[Item | Closed, float]] = SimpleQueue()
         self._capacity = capacity
         self._limit = capacity + reserve
         self._closed = False
         self._drained = False
+        self.put_at_s = 0.0
+        """When what `get` gave last was put in, on the clock of `time.monotonic`. For the audio thread alone."""
+        self.most = 0
+        """The most that waited in it at once, all kinds together; of puts at the same moment one may go uncounted."""
         # One count for each thread that writes it: += from two threads could lose one.
         self._dropped_captured = 0
         self._dropped_played = 0
@@ -90,10 +99,13 @@ class Inbox:
         """
         if self._closed:
             return False
-        if self._queue.qsize() >= (self._capacity if isinstance(item, Captured | Played) else self._limit):
+        waiting = self._queue.qsize()
+        if waiting >= (self._capacity if isinstance(item, Captured | Played) else self._limit):
             self._count(item)
             return False
-        self._queue.put(item)
+        self._queue.put((item, time.monotonic()))
+        if waiting >= self.most:
+            self.most = waiting + 1
         return True
 
     def get(self, timeout: float | None = None) -> Item | Closed | None:
@@ -104,7 +116,7 @@ class Inbox:
         if self._drained:
             return Closed()
         try:
-            item = self._queue.get(timeout=timeout)
+            item, self.put_at_s = self._queue.get(timeout=timeout)
         except Empty:
             return None
         self._drained = isinstance(item, Closed)
@@ -114,7 +126,7 @@ class Inbox:
         """Take nothing more, and let `get` answer `Closed()`. Idempotent; from any thread."""
         if not self._closed:
             self._closed = True
-            self._queue.put(Closed())
+            self._queue.put((Closed(), time.monotonic()))
 
     def _count(self, item: Item) -> None:
         if isinstance(item, Captured):

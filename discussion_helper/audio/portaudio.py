@@ -19,7 +19,7 @@ from discussion_helper.audio.stream_clock import StreamClock
 from discussion_helper.audio.timed import within
 from discussion_helper.errors import DeviceError
 
-__all__ = ["PortAudioCapture", "PortAudioPlayback"]
+__all__ = ["LATENCY_S", "PortAudioCapture", "PortAudioPlayback"]
 
 _log = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ _RATES = (48_000, 44_100, 32_000, 16_000)
 _GUESSED_RATES = ("ALSA", "OSS", "MME", "Windows DirectSound")
 """Host APIs whose "own" rate is PortAudio's guess (44,100 wherever that is accepted) and not the device's."""
 _BLOCK_S = 0.010
-_LATENCY_S = 0.020
+LATENCY_S = 0.020
 """Two blocks. With a busy process on each of two cores, output to input took 30 ms like this without an under- or
 overflow. Wishing for less changes nothing, 30 ms makes it 40, 40 ms makes it 60: take more on an overloaded machine."""
 _OPEN_S = 5.0
@@ -171,7 +171,8 @@ class _Stream:
 
     def _finished(self) -> None:
         if not self._closed:
-            self._inbox.put(DeviceLost(self.which, f'"{self.name}" {self._failure or "stopped by itself"}'))
+            reason = f'"{self.name}" {self._failure or "stopped by itself"}'
+            self._inbox.put(DeviceLost(self.which, reason, returns=not self._failure))
 
     def _fail(self, error: Exception) -> Exception:
         """What to raise so that the stream ends, and `_finished` tells it, without a word on stderr."""
@@ -193,7 +194,7 @@ class PortAudioCapture(_Stream):
     which = "capture"
 
     def __init__(
-        self, device: Device, inbox: Inbox, *, block_s: float = _BLOCK_S, latency_s: float = _LATENCY_S
+        self, device: Device, inbox: Inbox, *, block_s: float = _BLOCK_S, latency_s: float = LATENCY_S
     ) -> None:
         super().__init__(device, inbox, block_s=block_s, latency_s=latency_s)
         self._expected = 0.0
@@ -245,7 +246,7 @@ class PortAudioPlayback(_Stream):
         inbox: Inbox,
         *,
         block_s: float = _BLOCK_S,
-        latency_s: float = _LATENCY_S,
+        latency_s: float = LATENCY_S,
     ) -> None:
         super().__init__(device, inbox, block_s=block_s, latency_s=latency_s)
         self._given = playback

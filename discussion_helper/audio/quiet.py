@@ -3,7 +3,8 @@
 import ctypes
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from threading import Lock
 from typing import Any
 
@@ -40,6 +41,12 @@ class QuietLibraries:
             self._holders -= 1
             if self._holders == 0 and self._before and (stderr := _c_stderr()) is not None:
                 stderr.value, self._before = self._before, None
+
+    @contextmanager
+    def held_off(self) -> Generator[bool]:
+        """Inside, `hold` and `release` wait; whether nobody holds it."""
+        with self._lock:
+            yield not self._holders
 
 
 while_open = QuietLibraries()

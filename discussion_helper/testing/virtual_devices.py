@@ -133,8 +133,15 @@ class VirtualDevices:
                 self._daemon.control("unload-module", module)
 
     def unplug(self) -> None:
-        """Take both devices away for good, as a pulled plug does."""
+        """Take both devices away, as a pulled plug does."""
         self._daemon.kill()
+
+    def plug_in(self) -> None:
+        """Bring both devices back after `unplug`. Raises DeviceError."""
+        self._daemon = PulseDaemon(_ROOM, self._directory)
+        self._exit.callback(self._daemon.stop)
+        if self._room_dbfs is not None:
+            self._fill_room(self._room_dbfs)
 
     def frozen(self) -> AbstractContextManager[None]:
         """Inside the block both devices hang: they stay open, but neither take nor give anything, nor answer."""

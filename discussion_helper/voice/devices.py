@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from discussion_helper.audio.devices import find_device
+from discussion_helper.audio.devices import Device, find_device, refresh_if_unused
 from discussion_helper.audio.file_devices import FileCapture, FileDevices, FilePlayback
 from discussion_helper.audio.files import load
 from discussion_helper.audio.inbox import Inbox
 from discussion_helper.audio.playback import Playback
-from discussion_helper.audio.portaudio import PortAudioCapture, PortAudioPlayback
-from discussion_helper.voice.engine import Sink, Source
+from discussion_helper.audio.portaudio import LATENCY_S, PortAudioCapture, PortAudioPlayback
+from discussion_helper.voice.ports import Sink, Source
 
 __all__ = ["RATE", "Devices", "file_devices", "sound_devices"]
 
@@ -34,20 +34,25 @@ class Devices:
     """The microphone when it is files."""
 
 
-def sound_devices(microphone: str | None, loudspeaker: str | None) -> Devices:
-    """Devices of this machine by a part of their names; None = the default. Raises DeviceError."""
+def sound_devices(microphone: str | None, loudspeaker: str | None, *, latency_s: float = LATENCY_S) -> Devices:
+    """Devices of this machine by a part of their names; None = the default. Raises DeviceError.
+
+    `latency_s` is wished for of each; 0.02 is enough on a machine that is not overloaded.
+    """
     inbox = Inbox()
     source, sink = find_device(microphone, "input"), find_device(loudspeaker, "output")
     return Devices(
         source.label,
         sink.label,
         inbox,
-        open_capture=lambda: PortAudioCapture(source, inbox).__enter__(),
-        open_playback=lambda: PortAudioPlayback(sink, Playback, inbox).__enter__(),
+        open_capture=_SoundSource(source, inbox, latency_s).open,
+        open_playback=_SoundSink(sink, inbox, latency_s).open,
     )
 
 
-def file_devices(inputs: Sequence[Path], output: Path | None, loudspeaker: str | None) -> Devices:
+def file_devices(
+    inputs: Sequence[Path], output: Path | None, loudspeaker: str | None, *, latency_s: float = LATENCY_S
+) -> Devices:
     """Recordings as the microphone, and a WAV file or a loudspeaker of this machine.
 
     The recordings are loaded and checked here. Raises AudioFileError, DeviceError.
@@ -56,20 +61,48 @@ def file_devices(inputs: Sequence[Path], output: Path | None, loudspeaker: str |
     capture = FileCapture([load(path, RATE) for path in inputs], inbox, rate=RATE)
     if output is None:
         sink = find_device(loudspeaker, "output")
-        microphone = _FileSource(capture, FileDevices(capture))
-        return Devices(
-            "files",
-            sink.label,
-            inbox,
-            open_capture=microphone.open,
-            open_playback=lambda: PortAudioPlayback(sink, Playback, inbox).__enter__(),
-            files=capture,
-        )
+        speaker = _SoundSink(sink, inbox, latency_s)
+        source = _FileSource(capture, FileDevices(capture))
+        return Devices("files", sink.label, inbox, source.open, speaker.open, capture)
     # One thread for both, so that they have one clock; it starts with the loudspeaker, which is opened first.
     playback = FilePlayback(output, Playback(RATE), inbox)
-    loudspeaker_file = _FileSink(playback, FileDevices(capture, playback))
-    microphone = _FileSource(capture)
-    return Devices("files", str(output), inbox, microphone.open, loudspeaker_file.open, capture)
+    clock = FileDevices(capture, playback)
+    return Devices("files", str(output), inbox, _FileSource(capture).open, _FileSink(playback, clock).open, capture)
+
+
+@dataclass(slots=True)
+class _SoundSource:
+    """A microphone of this machine, which can be opened again when it went away."""
+
+    device: Device
+    inbox: Inbox
+    latency_s: float
+    again: bool = False
+
+    def open(self) -> Source:
+        if self.again:
+            refresh_if_unused()
+        self.again = True
+        return PortAudioCapture(self.device, self.inbox, latency_s=self.latency_s).__enter__()
+
+
+@dataclass(slots=True)
+class _SoundSink:
+    """A loudspeaker of this machine; opened again, it goes on with what it had left to play."""
+
+    device: Device
+    inbox: Inbox
+    latency_s: float
+    playback: Playback | None = None
+
+    def open(self) -> Sink:
+        if self.playback is not None:
+            refresh_if_unused()
+        opened = PortAudioPlayback(
+            self.device, self.playback or Playback, self.inbox, latency_s=self.latency_s
+        ).__enter__()
+        self.playback = opened.playback
+        return opened
 
 
 @dataclass(slots=True)
@@ -80,6 +113,10 @@ class _FileSource:
     clock: FileDevices | None = None
     name: str = "files"
     rate: int = RATE
+
+    @property
+    def overflows(self) -> int:
+        return self.clock.late if self.clock is not None else 0
 
     def open(self) -> Source:
         if self.clock is not None:
@@ -103,6 +140,10 @@ class _FileSink:
 
     def __post_init__(self) -> None:
         self.name, self.playback = self.device.name, self.device.playback
+
+    @property
+    def underflows(self) -> int:
+        return self.clock.late
 
     def open(self) -> Sink:
         self.clock.__enter__()

@@ -1,60 +1,37 @@
-"""The audio thread and the two devices it stands between."""
+"""The audio engine: two devices, and the thread between them."""
 
 import logging
-import time
-from collections.abc import Callable
-from threading import Thread
+from collections.abc import Awaitable, Callable
+from functools import partial
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Literal, Self, TypeVar
 
 import anyio
 
-from discussion_helper.audio.handover import LoopHandover
-from discussion_helper.audio.inbox import Call, Captured, Closed, DeviceLost, Inbox, Item, Played
+from discussion_helper.audio.inbox import DeviceLost, Inbox
 from discussion_helper.audio.playback import Playback
 from discussion_helper.errors import DeviceError
+from discussion_helper.voice.audio_thread import AudioThread
+from discussion_helper.voice.health import Health
 from discussion_helper.voice.hearing import Hearing, Note
 from discussion_helper.voice.marks import Marks
+from discussion_helper.voice.ports import Device, Ears, Sink, Source
+from discussion_helper.voice.reopening import Reopening, opened_again
 
-__all__ = ["JOIN_S", "AudioEngine", "Ears", "Sink", "Source"]
+__all__ = ["AudioEngine"]
 
 _log = logging.getLogger(__name__)
 
-JOIN_S = 0.3
-"""The thread ends after the block under way, which takes it a few milliseconds."""
-
-
-class Source(Protocol):
-    """An open microphone, or an open loudspeaker."""
-
-    name: str
-    rate: int
-
-    def close(self) -> None:
-        """Release it; idempotent, bounded."""
-        ...
-
-
-class Sink(Source, Protocol):
-    """An open loudspeaker."""
-
-    playback: Playback
-
-
-class Ears(Protocol):
-    """Who is told, on the event loop, of what was heard."""
-
-    def noted(self, note: Note) -> None:
-        """Something was heard."""
-        ...
-
-    def lost(self, error: Exception) -> None:
-        """The talk is over: nothing more can be heard, or said."""
-        ...
+D = TypeVar("D", bound=Device)
+_Which = Literal["capture", "playback"]
+_NAMES: dict[_Which, str] = {"capture": "microphone", "playback": "loudspeaker"}
 
 
 class AudioEngine:
     """Entered, it has an open loudspeaker, an audio thread, and a microphone to open. Left, nothing of them is there.
+
+    A device that goes away is opened again as soon as it is back. Without the microphone nothing is heard until then;
+    without the loudspeaker the reply waits, and goes on from where it was. After 30 s the talk is over.
 
     The microphone and the loudspeaker are also closed one by one, by the parts that own them.
     """
@@ -67,25 +44,28 @@ class AudioEngine:
         open_playback: Callable[[], Sink],
         hearing: Callable[[int], Hearing],
     ) -> None:
-        """`inbox`: what the devices feed. `hearing` makes what listens, from the microphone's rate."""
+        """`inbox`: what the devices feed. `hearing` makes what listens, from the microphone's rate.
+
+        The openers block; they raise DeviceError. That of the loudspeaker gives the same `playback` each time.
+        """
         self._open_capture = open_capture
         self._open_playback = open_playback
         self._make_hearing = hearing
         self._inbox = inbox
-        self._hearing: Hearing | None = None
         self._capture: Source | None = None
         self._sink: Sink | None = None
         self._ears: Ears | None = None
         self._on_lost: Callable[[Exception], None] = _log.error
-        self._thread = Thread(target=self._run, name="audio", daemon=True)
-        self.late_s = 0.0
-        """The longest the audio thread was behind the microphone."""
+        self._thread = AudioThread(inbox, noted=self._noted, lost=self._lost, failed=self._fail)
+        self._reopening = Reopening()
+        self._losses = self._overflows = self._underflows = 0
 
     async def __aenter__(self) -> Self:
-        self._handover = LoopHandover()
         self._sink = await anyio.to_thread.run_sync(self._open_playback)
-        self.marks = Marks(self._sink.playback)
-        self._thread.start()
+        self._playback = self._sink.playback
+        self.marks = Marks(self._playback)
+        self._thread.start(self.marks)
+        self._reopening.start()
         return self
 
     async def __aexit__(
@@ -94,98 +74,126 @@ class AudioEngine:
         with anyio.CancelScope(shield=True):
             await self.close_microphone()
             await self.close_loudspeaker()
+            await self._reopening.close()
 
     @property
     def playback(self) -> Playback:
         """Where the voice writes."""
-        assert self._sink is not None
-        return self._sink.playback
-
-    @property
-    def dropped(self) -> int:
-        """Blocks that the audio thread was too slow to take."""
-        return self._inbox.dropped
+        return self._playback
 
     def on_loudspeaker_lost(self, tell: Callable[[Exception], None]) -> None:
-        """Who is told, on the event loop, when the loudspeaker goes away."""
+        """Who is told, on the event loop, when the loudspeaker is gone for good."""
         self._on_lost = tell
+
+    def health(self) -> Health:
+        """How the audio was doing so far."""
+        lateness = self._thread.lateness
+        return Health(
+            blocks=lateness.blocks,
+            late_p99_s=lateness.percentile_s(99.0),
+            late_worst_s=lateness.worst_s,
+            dropped=self._inbox.dropped,
+            overflows=self._overflows + (self._capture.overflows if self._capture else 0),
+            underflows=self._underflows + (self._sink.underflows if self._sink else 0),
+            queued_most=self._inbox.most,
+            losses=self._losses,
+        )
 
     # -- the devices
 
     async def open_microphone(self, ears: Ears) -> str:
         """Open it and tell `ears` of what is heard; its name. Raises DeviceError."""
         self._ears = ears
-        self._capture = await anyio.to_thread.run_sync(self._open_capture)
-        hearing = self._make_hearing(self._capture.rate)
-        self._inbox.put(Call(lambda: self._listen(hearing)))
-        return self._capture.name
+        return self._listen_to(await anyio.to_thread.run_sync(self._open_capture))
 
     async def close_microphone(self) -> None:
         """Close it; a turn that is open ends. Idempotent."""
+        await self._reopening.stop("capture")
         capture, self._capture = self._capture, None
         if capture is not None:
+            self._overflows += capture.overflows
             await anyio.to_thread.run_sync(capture.close)
-            self._inbox.put(Call(lambda: self._listen(None)))
+            self._thread.listen_no_more()
 
     async def close_loudspeaker(self) -> None:
         """Close it, and end the audio thread. Idempotent."""
+        await self._reopening.stop("playback")
         sink, self._sink = self._sink, None
         if sink is not None:
+            self._underflows += sink.underflows
             await anyio.to_thread.run_sync(sink.close)
-            self._inbox.close()
-            await anyio.to_thread.run_sync(self._thread.join, JOIN_S)
-            self._handover.close()
+            await anyio.to_thread.run_sync(self._thread.close)
 
-    # -- the audio thread
+    def _listen_to(self, capture: Source) -> str:
+        self._capture = capture
+        self._thread.listen(self._make_hearing(capture.rate), capture.name)
+        return capture.name
 
-    def _run(self) -> None:
-        while not isinstance(item := self._inbox.get(), Closed):
-            try:
-                if item is not None:
-                    self._take(item)
-            except Exception as failure:  # told to the loop, which ends the talk; the thread must live to be joined
-                self._handover.call(self._fail, failure)
-
-    def _take(self, item: Item) -> None:
-        match item:
-            case Captured():
-                if self._hearing is not None:
-                    self._tell(self._hearing.captured(item))
-                    self.late_s = max(self.late_s, time.monotonic() - item.at_s)
-            case Played():
-                if self._hearing is not None:
-                    self._hearing.played(item)
-                if self.marks.is_passed_by(item):
-                    self._handover.call(self.marks.pass_all, item.position.generation, item.position.samples, item.at_s)
-            case DeviceLost():
-                self._handover.call(self._lost, item)
-            case Call():
-                item.fn()
-
-    def _listen(self, hearing: Hearing | None) -> None:
-        if self._hearing is not None:
-            self._tell(self._hearing.finish())
-        self._hearing = hearing
-
-    def _tell(self, notes: list[Note]) -> None:
-        for note in notes:
-            self._handover.call(self._noted, note)
-
-    # -- back on the event loop
+    # -- told by the audio thread, on the event loop
 
     def _noted(self, note: Note) -> None:
         if self._ears is not None:
             self._ears.noted(note)
 
     def _lost(self, item: DeviceLost) -> None:
+        recover = self._recovery_of(item)
+        if recover is None or self._reopening.works_on(item.which):
+            return
+        self._losses += 1
         error = DeviceError(f"{item.reason.rstrip('.')}.", fix=item.fix)
-        if item.which == "playback":
-            self._fail(error)
-        elif self._ears is not None:
+        if not item.returns:
+            self._give_up(item.which, error)
+            return
+        self._tell(item.which, "lost", reason=error.what, fix=error.fix)
+        self._reopening.begin(item.which, partial(recover, error))
+
+    def _recovery_of(self, item: DeviceLost) -> Callable[[DeviceError], Awaitable[None]] | None:
+        """What opens that device again; None if it was closed meanwhile."""
+        if item.which == "capture":
+            return None if self._capture is None else partial(self._recover_microphone, self._capture)
+        return None if self._sink is None else partial(self._recover_loudspeaker, self._sink)
+
+    def _give_up(self, which: _Which, error: Exception) -> None:
+        if which == "playback":
+            self._on_lost(error)
+        if self._ears is not None:  # the listener is waited for at any time, so that it can end the talk
             self._ears.lost(error)
 
     def _fail(self, failure: Exception) -> None:
-        """The voice stops, and the listener, which is waited for at any time, ends the talk."""
-        self._on_lost(failure)
+        self._give_up("playback", failure)
+
+    def _tell(self, which: _Which, state: str, **more: str) -> None:
         if self._ears is not None:
-            self._ears.lost(failure)
+            self._ears.device(_NAMES[which], state, **more)
+
+    # -- opening a lost device again
+
+    async def _recover_microphone(self, lost: Source, error: DeviceError) -> None:
+        self._thread.listen_no_more()
+        found = await self._again("capture", lost, self._open_capture, error)
+        if found is not None:
+            self._overflows += lost.overflows
+            self._listen_to(found)
+
+    async def _recover_loudspeaker(self, lost: Sink, error: DeviceError) -> None:
+        found = await self._again("playback", lost, self._open_playback, error)
+        if found is not None:
+            self._underflows += lost.underflows
+            self._sink = found
+
+    async def _again(self, which: _Which, lost: D, opener: Callable[[], D], error: DeviceError) -> D | None:
+        try:
+            await anyio.to_thread.run_sync(lost.close)
+            found = await opened_again(opener)
+        except Exception as failure:
+            self._give_up(which, failure)
+            return None
+        if found is None:
+            self._give_up(which, error)
+        elif self._reopening.is_stopped(which):  # it was closed meanwhile
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(found.close)
+            return None
+        else:
+            self._tell(which, "open", name=found.name)
+        return found

@@ -166,4 +166,3 @@ class Hearing:
             yield Muted(True)
         elif before >= limit > self._zeros:
             yield Muted(False)
-

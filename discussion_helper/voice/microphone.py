@@ -139,6 +139,10 @@ class MicrophoneListener:
                 self._notes.append(note)
                 self._notify()
 
+    def device(self, which: str, state: str, **more: str) -> None:
+        """A device went away, or is back."""
+        self._report("device", which=which, state=state, **more)
+
     def lost(self, error: Exception) -> None:
         """A device went away."""
         self._failure = error

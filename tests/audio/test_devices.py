@@ -14,7 +14,9 @@ from discussion_helper.audio.devices import (
     muted_fix,
     portaudio,
     refresh,
+    refresh_if_unused,
 )
+from discussion_helper.audio.quiet import while_open
 from discussion_helper.errors import DeviceError
 from discussion_helper.testing.virtual_devices import VirtualDevices
 
@@ -166,6 +168,15 @@ def test_a_device_that_is_gone_is_told(fake: "FakePortAudio") -> None:
 def test_refreshing_starts_portaudio_again(fake: "FakePortAudio") -> None:
     refresh()
 
+    assert fake.looks == ["terminate", "initialize"]
+
+
+def test_devices_are_not_looked_for_while_a_stream_would_die_of_it(fake: "FakePortAudio") -> None:
+    while_open.hold()
+    assert not refresh_if_unused()
+    while_open.release()
+    assert fake.looks == []
+    assert refresh_if_unused()
     assert fake.looks == ["terminate", "initialize"]
 
 

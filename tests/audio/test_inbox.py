@@ -1,5 +1,6 @@
 """The inbox: order, bounds, closing."""
 
+import time
 from threading import Thread
 
 import numpy as np
@@ -43,6 +44,20 @@ def test_audio_that_finds_it_full_is_dropped_and_counted(block: Item) -> None:
     assert inbox.dropped == 1
     assert inbox.get() == first
     assert inbox.put(block)
+
+
+def test_it_tells_when_an_item_was_put_in_and_how_many_waited_at_most() -> None:
+    inbox = Inbox()
+    before = time.monotonic()
+    for number in range(3):
+        inbox.put(captured(480 * number))
+    after = time.monotonic()
+    inbox.get()
+    inbox.get()
+    inbox.put(captured())
+
+    assert before <= inbox.put_at_s <= after
+    assert inbox.most == 3
 
 
 def test_a_flood_of_audio_keeps_no_call_and_no_lost_device_out() -> None:

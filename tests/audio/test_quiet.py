@@ -50,6 +50,19 @@ def test_the_last_of_many_holders_ends_it(capfd: pytest.CaptureFixture[str]) -> 
     assert capfd.readouterr().err == "again\n"
 
 
+def test_whoever_holds_it_off_knows_whether_it_is_held() -> None:
+    quiet = QuietLibraries()
+    with quiet.held_off() as free:
+        assert free
+        holder = Thread(target=quiet.hold)
+        holder.start()
+        assert not quiet._holders
+    holder.join()
+    with quiet.held_off() as free:
+        assert not free
+    quiet.release()
+
+
 def test_a_library_that_cannot_be_told_is_no_error() -> None:
     silence_portaudio("libc.so.6")
     silence_portaudio("no such library")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from threading import get_ident
+from threading import Event, get_ident
 from typing import Any
 
 import anyio
@@ -13,7 +13,9 @@ from discussion_helper.audio.frames import Frame
 from discussion_helper.audio.inbox import Captured, DeviceLost, Inbox, Played
 from discussion_helper.audio.playback import Playback
 from discussion_helper.errors import DeviceError
+from discussion_helper.voice import audio_thread, reopening
 from discussion_helper.voice.engine import AudioEngine
+from discussion_helper.voice.health import Health
 from discussion_helper.voice.hearing import Level, Note
 
 pytestmark = pytest.mark.anyio
@@ -31,6 +33,8 @@ class FakeDevice:
     rate: int = 1_000
     playback: Playback = field(default_factory=lambda: Playback(1_000))
     closes: int = 0
+    overflows: int = 0
+    underflows: int = 0
 
     def close(self) -> None:
         self.closes += 1
@@ -43,8 +47,11 @@ class FakeHearing:
         self.threads: set[int] = set()
         self.played_blocks = 0
         self.fails = False
+        self.held = Event()
+        self.held.set()
 
     def captured(self, item: Captured) -> list[Note]:
+        assert self.held.wait(10.0)
         self.threads.add(get_ident())
         if self.fails:
             raise ValueError("bad block")
@@ -59,38 +66,55 @@ class FakeHearing:
 
 class FakeEars:
     def __init__(self) -> None:
-        self.send, self.notes = anyio.create_memory_object_stream[Note](100)
+        self.send, self.notes = anyio.create_memory_object_stream[Note](1000)
+        self.send_device, self.devices = anyio.create_memory_object_stream[tuple[str, str, dict[str, str]]](100)
         self.errors: list[Exception] = []
         self.told = anyio.Event()
 
     def noted(self, note: Note) -> None:
         self.send.send_nowait(note)
 
+    def device(self, which: str, state: str, **more: str) -> None:
+        self.send_device.send_nowait((which, state, more))
+
     def lost(self, error: Exception) -> None:
         self.errors.append(error)
         self.told.set()
 
     def close(self) -> None:
-        self.send.close()
-        self.notes.close()
+        for stream in (self.send, self.notes, self.send_device, self.devices):
+            stream.close()
 
 
 class Rig:
     def __init__(self) -> None:
         self.inbox = Inbox()
         self.microphone, self.loudspeaker = FakeDevice("mic"), FakeDevice("speaker")
+        self.refusals = 0
         self.hearing = FakeHearing()
         self.ears = FakeEars()
         make: Callable[[int], Any] = lambda rate: self.hearing  # noqa: E731
         self.engine = AudioEngine(
             inbox=self.inbox,
-            open_capture=lambda: self.microphone,
-            open_playback=lambda: self.loudspeaker,
+            open_capture=lambda: self._open(self.microphone),
+            open_playback=lambda: self._open(self.loudspeaker),
             hearing=make,
         )
 
+    def _open(self, device: FakeDevice) -> FakeDevice:
+        if self.refusals:
+            self.refusals -= 1
+            raise DeviceError("not there")
+        return device
+
     def capture(self, amplitude: float, start: int = 0) -> None:
         self.inbox.put(Captured(Frame(np.full(10, amplitude, np.float32), 1_000, start), 0.0))
+
+
+@pytest.fixture
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A device that went away is looked for all the time, and not for long."""
+    monkeypatch.setattr(reopening.opened_again, "__kwdefaults__", {"pause_s": 0.01, "give_up_s": 0.5})
 
 
 @pytest.fixture
@@ -149,15 +173,127 @@ async def test_a_mark_wakes_the_loop_when_it_is_passed(rig: Rig) -> None:
     assert 7.01 == mark.at_s
 
 
-async def test_a_lost_microphone_is_told_to_the_listener_with_the_fix(rig: Rig) -> None:
+async def test_a_lost_microphone_is_opened_again_and_heard(rig: Rig, soon: None) -> None:
     async with rig.engine as engine:
         await engine.open_microphone(rig.ears)
+        rig.refusals = 2
+        rig.microphone.overflows = 3
         rig.inbox.put(DeviceLost("capture", '"mic" stopped by itself'))
+        with anyio.fail_after(5.0):
+            which, state, more = await rig.ears.devices.receive()
+            again = await rig.ears.devices.receive()
+            assert Level(-99.0) == await rig.ears.notes.receive()  # the open turn ended
+            rig.capture(2.0)
+            assert Level(2.0) == await rig.ears.notes.receive()
+        health = engine.health()
+
+    assert ("microphone", "lost", '"mic" stopped by itself.') == (which, state, more["reason"])
+    assert "--device" in more["fix"]
+    assert ("microphone", "open", {"name": "mic"}) == again
+    assert [] == rig.ears.errors
+    assert (1, 6) == (health.losses, health.overflows)  # of the lost one, and of the one that took its place
+
+
+async def test_a_reply_waits_for_a_lost_loudspeaker_and_goes_on(rig: Rig, soon: None) -> None:
+    async with rig.engine as engine:
+        await engine.open_microphone(rig.ears)
+        engine.playback.write(1, np.full(25, 0.5, np.float32))
+        rig.inbox.put(DeviceLost("playback", '"speaker" stopped by itself'))
+        with anyio.fail_after(5.0):
+            told = [(which, state) for which, state, _ in [await rig.ears.devices.receive() for _ in range(2)]]
+
+        assert [("loudspeaker", "lost"), ("loudspeaker", "open")] == told
+        assert 25 == engine.playback.pending(1)
+    assert [] == rig.ears.errors
+
+
+@pytest.mark.parametrize("which", ["capture", "playback"])
+async def test_a_device_that_does_not_come_back_ends_the_talk(rig: Rig, soon: None, which: Any) -> None:
+    told: list[Exception] = []
+    async with rig.engine as engine:
+        engine.on_loudspeaker_lost(told.append)
+        await engine.open_microphone(rig.ears)
+        rig.refusals = 1_000_000
+        rig.inbox.put(DeviceLost(which, '"it" stopped by itself'))
         with anyio.fail_after(5.0):
             await rig.ears.told.wait()
 
-    assert isinstance(rig.ears.errors[0], DeviceError)
-    assert "--device" in str(rig.ears.errors[0])
+    assert ['"it" stopped by itself. Connect it again, or choose another one with --device.'] == [
+        str(error) for error in rig.ears.errors
+    ]
+    assert told == (rig.ears.errors if which == "playback" else [])
+
+
+async def test_a_lost_microphone_that_is_muted_meanwhile_stays_closed(rig: Rig, soon: None) -> None:
+    async with rig.engine as engine:
+        await engine.open_microphone(rig.ears)
+        rig.refusals = 1_000_000
+        rig.inbox.put(DeviceLost("capture", '"mic" stopped by itself'))
+        await rig.ears.devices.receive()
+        await engine.close_microphone()
+        rig.refusals = 0
+        await engine.open_microphone(rig.ears)
+        rig.capture(2.0)
+        with anyio.fail_after(5.0):
+            while await rig.ears.notes.receive() != Level(2.0):
+                pass
+
+    assert [] == rig.ears.errors
+    with pytest.raises(anyio.WouldBlock):
+        rig.ears.devices.receive_nowait()
+
+
+async def test_a_microphone_that_delivers_nothing_is_lost(
+    rig: Rig, soon: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audio_thread, "TICK_S", 0.02)
+    monkeypatch.setattr(audio_thread, "STALL_S", 0.1)
+    async with rig.engine as engine:
+        await engine.open_microphone(rig.ears)
+        rig.capture(1.0)
+        with anyio.fail_after(4.0):
+            _, state, more = await rig.ears.devices.receive()
+            again = await rig.ears.devices.receive()
+
+    assert ("lost", '"mic" delivers nothing any more.') == (state, more["reason"])
+    assert "open" == again[1]
+
+
+async def test_a_muted_microphone_delivers_nothing_and_is_not_lost(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audio_thread, "TICK_S", 0.01)
+    monkeypatch.setattr(audio_thread, "STALL_S", 0.05)
+    async with rig.engine as engine:
+        await engine.open_microphone(rig.ears)
+        rig.capture(1.0)
+        await engine.close_microphone()
+        with anyio.move_on_after(0.3):
+            await rig.ears.told.wait()
+
+        assert 0 == engine.health().losses
+
+
+async def test_its_health_tells_how_late_the_thread_was_and_what_was_dropped(rig: Rig) -> None:
+    async with rig.engine as engine:
+        assert Health() == engine.health()
+        await engine.open_microphone(rig.ears)
+        for number in range(3):
+            rig.capture(float(number))
+            await rig.ears.notes.receive()
+        rig.loudspeaker.underflows = 2
+        rig.hearing.held.clear()
+        for _ in range(501):  # more than the inbox holds
+            rig.capture(9.0)
+        rig.hearing.held.set()
+        for _ in range(400):
+            await rig.ears.notes.receive()
+        await engine.close_microphone()
+        await engine.close_loudspeaker()
+        health = engine.health()
+
+    assert (400, 2, 0) == (health.queued_most, health.underflows, health.losses)
+    assert health.dropped >= 99
+    assert 504 == health.blocks + health.dropped
+    assert 0.0 < health.late_p99_s <= health.late_worst_s
 
 
 async def test_a_lost_loudspeaker_is_told_to_the_voice_and_ends_the_talk_with_its_own_fix(rig: Rig) -> None:
@@ -165,7 +301,7 @@ async def test_a_lost_loudspeaker_is_told_to_the_voice_and_ends_the_talk_with_it
     async with rig.engine as engine:
         engine.on_loudspeaker_lost(told.append)
         await engine.open_microphone(rig.ears)
-        rig.inbox.put(DeviceLost("playback", "out.wav cannot be written", fix="Make room."))
+        rig.inbox.put(DeviceLost("playback", "out.wav cannot be written", fix="Make room.", returns=False))
         with anyio.fail_after(5.0):
             await rig.ears.told.wait()
 
@@ -186,13 +322,13 @@ async def test_a_failure_on_the_audio_thread_ends_the_talk_and_not_the_thread(ri
     assert "bad block" in str(rig.ears.errors[0])
 
 
-async def test_a_device_that_cannot_be_opened_leaves_nothing_open() -> None:
+async def test_a_device_that_cannot_be_opened_leaves_nothing_open(monkeypatch: pytest.MonkeyPatch) -> None:
     rig = Rig()
 
     def refuse() -> FakeDevice:
         raise DeviceError("no such device")
 
-    rig.engine._open_playback = refuse
+    monkeypatch.setattr(rig.engine, "_open_playback", refuse)
     with pytest.raises(DeviceError):
         async with rig.engine:
             pass

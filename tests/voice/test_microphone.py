@@ -260,3 +260,17 @@ async def test_levels_silence_and_partial_texts_are_told_to_those_who_ask() -> N
 
     devices = [("device", "open"), ("level", -33.3), ("device", "silent"), ("device", "open")]
     assert [*devices, ("partial", "hello")] == told
+
+
+async def test_a_device_that_went_away_and_is_back_is_told() -> None:
+    listener = MicrophoneListener(FakeRecogniser(), FakeMicrophone())
+    session = Session(listener, EchoResponder(), SilentVoice(), Policy())
+    fine = session.events("device")
+    session.start()
+    await anyio.sleep(0.1)
+    listener.device("loudspeaker", "lost", fix="Connect it.")
+    listener.device("loudspeaker", "open", name="box")
+    await session.stop()
+    told = [e.data async for e in fine if e.data["which"] == "loudspeaker"]
+
+    assert [("lost", "Connect it."), ("open", None)] == [(data["state"], data.get("fix")) for data in told]

@@ -1,0 +1,55 @@
+"""What the audio engine stands between: open devices on one side, who hears on the other."""
+
+from typing import Protocol
+
+from discussion_helper.audio.playback import Playback
+from discussion_helper.voice.hearing import Note
+
+__all__ = ["Device", "Ears", "Sink", "Source"]
+
+
+class Device(Protocol):
+    """An open device."""
+
+    name: str
+    rate: int
+
+    def close(self) -> None:
+        """Release it; idempotent, bounded."""
+        ...
+
+
+class Source(Device, Protocol):
+    """An open microphone."""
+
+    @property
+    def overflows(self) -> int:
+        """Times that samples were lost because nobody took them."""
+        ...
+
+
+class Sink(Device, Protocol):
+    """An open loudspeaker."""
+
+    playback: Playback
+
+    @property
+    def underflows(self) -> int:
+        """Blocks that came too late to be played in time."""
+        ...
+
+
+class Ears(Protocol):
+    """Who is told, on the event loop, of what was heard."""
+
+    def noted(self, note: Note) -> None:
+        """Something was heard."""
+        ...
+
+    def device(self, which: str, state: str, **more: str) -> None:
+        """The "microphone" or the "loudspeaker" is "lost", or "open" again."""
+        ...
+
+    def lost(self, error: Exception) -> None:
+        """The talk is over: nothing more can be heard, or said."""
+        ...
