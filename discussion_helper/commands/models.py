@@ -2,7 +2,7 @@
 
 import argparse
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import TYPE_CHECKING
 
 from discussion_helper.errors import ModelCorrupt, ModelError, ModelMissing, SettingError
@@ -63,14 +63,17 @@ def _pull(args: argparse.Namespace) -> int:
     store, models = Store(), _chosen(args, load_manifest())
     console = Console(stderr=True)
     with ExitStack() as stack:
-        shown = _Bars(console, models) if console.is_terminal else nullcontext(_Lines(console, models))
-        observer: Observer = stack.enter_context(shown)
+        observer = stack.enter_context(_shown(console, models))
         hub = stack.enter_context(Hub())
         for model in models:
             store.pull(model, progress=observer, hub=hub)
     for model in models:
         console.print(f"{model.name} is ready in {store.folder(model)}", highlight=False, soft_wrap=True)
     return 0
+
+
+def _shown(console: "Console", models: Sequence[Model]) -> AbstractContextManager[Observer]:
+    return _Bars(console, models) if console.is_terminal else nullcontext(_Lines(console, models))
 
 
 def _chosen(args: argparse.Namespace, manifest: Manifest) -> list[Model]:
