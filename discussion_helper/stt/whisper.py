@@ -22,6 +22,8 @@ from discussion_helper.stt.windows import RATE
 __all__ = ["WhisperRecogniser"]
 
 _T = TypeVar("_T")
+_CLOSE_LIMIT_S = 0.3
+"""Loading takes longer, and cannot be stopped."""
 
 
 class WhisperRecogniser:
@@ -78,10 +80,10 @@ class WhisperRecogniser:
         return recognised
 
     async def aclose(self) -> None:
-        """Release the model, after the step that is being computed."""
+        """Release the model, after the step that is being computed; one that takes longer than 0.3 s does it itself."""
         self._closed = True
-        with anyio.CancelScope(shield=True):
-            await anyio.to_thread.run_sync(self._release, limiter=self._limiter)
+        with anyio.move_on_after(_CLOSE_LIMIT_S, shield=True):
+            await anyio.to_thread.run_sync(self._release, limiter=self._limiter, abandon_on_cancel=True)
 
     async def _alone(self, work: Callable[[Callable[[], bool]], _T]) -> _T:
         if self._closed:
@@ -90,7 +92,11 @@ class WhisperRecogniser:
 
         def run() -> _T:
             with self._busy:
-                return work(lambda: left.is_set() or self._closed)
+                try:
+                    return work(lambda: left.is_set() or self._closed)
+                finally:
+                    if self._closed:
+                        self._drop()
 
         try:
             return await anyio.to_thread.run_sync(run, limiter=self._limiter, abandon_on_cancel=True)
@@ -99,7 +105,7 @@ class WhisperRecogniser:
         except Abandoned:
             raise RecogniserError("The recogniser was closed before it had the text.") from None
         except Exception as error:  # CTranslate2 raises RuntimeError, ValueError and MemoryError
-            reason = " ".join(str(error).split())
+            reason = " ".join(str(error).split())[:200]
             raise RecogniserError(f"The recogniser failed ({reason}).", fix="Try again.") from error
         finally:
             left.set()
@@ -120,9 +126,12 @@ class WhisperRecogniser:
 
     def _release(self) -> None:
         with self._busy:
-            if self._decoder is not None:
-                self._decoder.close()
-                self._decoder = None
+            self._drop()
+
+    def _drop(self) -> None:
+        if self._decoder is not None:
+            self._decoder.close()
+            self._decoder = None
 
 
 def _checked(heard: Read, *, duration_s: float, voiced_s: float | None, took_s: float) -> Recognised:

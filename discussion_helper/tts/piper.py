@@ -26,6 +26,8 @@ _LONGEST = 160
 """Characters synthesised in one run. The network's memory grows with the audio: measured 0.23 GB for 4 s, 0.49 GB for
 16 s, 1.6 GB for 62 s."""
 
+_CLOSE_LIMIT_S = 0.3
+
 _LEVEL = 10 ** (-20 / 20)
 """RMS of speech, full scale 1.0: single words and long clauses sound equally loud."""
 
@@ -95,11 +97,14 @@ class PiperSynthesiser:
         await self.synthesise("Ready, 1.")
 
     async def aclose(self) -> None:
-        """Stop what is being synthesised and release the network; idempotent."""
+        """Stop what is being synthesised and release the network, within 0.3 s; idempotent.
+
+        A network that is being loaded is released when it has been.
+        """
         self._closed = True
         if self._current is not None:
             self._current.stop()
-        with anyio.CancelScope(shield=True):
+        with anyio.move_on_after(_CLOSE_LIMIT_S, shield=True):
             async with self._limiter:  # a stopped run ends within milliseconds
                 self._voice = None
 
@@ -119,6 +124,8 @@ class PiperSynthesiser:
             ) from error
         finally:
             self._current = None
+            if self._closed:
+                self._voice = None
 
     def _samples(self, spoken: str, run: Run) -> Samples:
         parts = [np.zeros(0, np.float32)]

@@ -243,6 +243,24 @@ async def test_closing_ends_what_is_being_recognised(recogniser: WhisperRecognis
     assert model.closed == 1
 
 
+async def test_closing_does_not_wait_for_a_long_step(recogniser: WhisperRecogniser, model: Model) -> None:
+    model.hold.clear()
+
+    async def one() -> None:
+        with pytest.raises(RecogniserError, match="was closed"):
+            await recogniser.recognise(VOICE)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(one)
+        await reached(model.entered)
+        with anyio.fail_after(2):  # it takes 0.3 s; the machine may be busy
+            await recogniser.aclose()
+        assert model.closed == 0
+        model.hold.set()
+
+    assert model.closed == 1
+
+
 @pytest.mark.parametrize("name", ["config.json", "model.bin", "tokenizer.json"])
 async def test_a_missing_file_is_named_at_once(folder: Path, name: str) -> None:
     (folder / name).unlink()

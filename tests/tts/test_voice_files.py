@@ -1,12 +1,15 @@
 """The files of a voice."""
 
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
+import anyio
+import anyio.from_thread
 import pytest
 
-from discussion_helper.errors import ModelCorrupt, ModelMissing, SettingError
+from discussion_helper.errors import ModelCorrupt, ModelMissing, SettingError, SynthesisError
 from discussion_helper.tts.piper import PiperSynthesiser
 from discussion_helper.tts.voice_files import find_voice
 
@@ -89,6 +92,44 @@ async def test_a_network_that_is_none_is_told_by_the_first_call(tmp_path: Path) 
     with pytest.raises(ModelCorrupt, match=r"a\.onnx cannot be loaded .* Run: discussion-helper models pull"):
         await synthesiser.synthesise("Hello.")
     await synthesiser.aclose()
+
+
+@pytest.mark.anyio
+async def test_closing_does_not_wait_until_the_network_is_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loading, loaded = anyio.Event(), threading.Event()
+
+    def load(*_: object, **__: object) -> Any:
+        anyio.from_thread.run_sync(loading.set)
+        assert loaded.wait(30)
+        return FakeVoice()
+
+    monkeypatch.setattr("discussion_helper.tts.piper.load_voice", load)
+    synthesiser = PiperSynthesiser(voice(tmp_path))
+
+    async def speak() -> None:
+        with pytest.raises(SynthesisError, match="closed while it spoke"):
+            await synthesiser.synthesise("Hello.")
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(speak)
+        await loading.wait()
+        with anyio.fail_after(2):  # it takes 0.3 s; the machine may be busy
+            await synthesiser.aclose()
+        loaded.set()
+
+
+class FakeVoice:
+    """Would speak, if it were asked to."""
+
+    session = None
+
+    def phonemize(self, text: str) -> list[list[str]]:
+        return [list(text)]
+
+    def phonemes_to_ids(self, phonemes: list[str]) -> list[int]:
+        return list(range(len(phonemes)))
 
 
 @pytest.mark.anyio
