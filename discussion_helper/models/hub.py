@@ -3,7 +3,8 @@
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from typing import Self
 
 import httpx
@@ -15,6 +16,9 @@ __all__ = ["Hub"]
 
 _ATTEMPTS = 5
 """Requests for one file, as long as each brings it forward."""
+
+_MOST_STEPS = 10
+"""Addresses asked one after the other for one file: a hub points to where the bytes are, in one step or two."""
 
 _SLOWEST = 1024
 """Bytes a second, on average over a request, below which a server counts as stalled."""
@@ -84,7 +88,7 @@ class Hub:
         """One request, from `offset` on. A 416 or a wrong range discards the part, so that the next one starts anew."""
         headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={offset}-"} if offset else {})
         try:
-            with self._connected().stream("GET", self._base + route, headers=headers) as response:
+            with self._asked(self._base + route, headers) as response:
                 if offset and not _continues(response, offset):
                     part.discard()
                     return
@@ -97,6 +101,19 @@ class Hub:
             raise
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise SourceFailed(f"{self.name}: {_plain(error)}") from error
+
+    @contextmanager
+    def _asked(self, url: str, headers: dict[str, str]) -> Iterator[httpx.Response]:
+        """The answer, wherever the hub points to; what a redirection itself holds is never read."""
+        client = self._connected()
+        request = client.build_request("GET", url, headers=headers)
+        for _ in range(_MOST_STEPS):
+            with closing(client.send(request, stream=True)) as response:
+                if response.next_request is None:
+                    yield response
+                    return
+                request = response.next_request
+        raise SourceFailed(f"{self.name} points on and on, {_MOST_STEPS} times")
 
     def _check(self, response: httpx.Response, part: Part, offset: int) -> None:
         if response.status_code not in (httpx.codes.OK, httpx.codes.PARTIAL_CONTENT):
@@ -128,7 +145,7 @@ class Hub:
             raise SourceFailed(self._unreachable)
         if self._client is None:
             try:
-                self._client = httpx.Client(follow_redirects=True, timeout=self._timeout)
+                self._client = httpx.Client(timeout=self._timeout)
             except (ValueError, OSError, ImportError, httpx.InvalidURL) as error:  # proxy and certificate settings
                 self._unreachable = f"{self.name} cannot be asked ({_plain(error)})"
                 raise SourceFailed(self._unreachable) from error

@@ -213,6 +213,34 @@ def test_a_redirect_to_where_the_bytes_are_is_followed_with_the_range(hub: Hub, 
     assert hub_server.requests == [(ROUTE, "bytes=7-"), ("/elsewhere", "bytes=7-")]
 
 
+def test_a_circle_of_redirects_is_named(hub: Hub, part: Part, hub_server: Any) -> None:
+    hub_server.answer = lambda request, _: request.begin(302, {"Location": ROUTE, "Content-Length": 0})
+
+    assert refused(hub, part) == f"{hub.name} points on and on, 10 times"
+    assert len(hub_server.requests) == 10
+
+
+def test_an_endless_redirect_is_not_read(hub: Hub, part: Part, hub_server: Any) -> None:
+    sent: list[int] = []
+
+    def endless(request: Any, body: bytes) -> None:
+        if request.path != ROUTE:
+            hub_server.whole(request, body)
+            return
+        request.begin(302, {"Location": f"{hub_server.base}/elsewhere"})
+        while len(sent) < 1000:  # 64 MB, more than any socket holds
+            request.wfile.write(b"x" * 65536)
+            sent.append(65536)
+
+    hub_server.files["/elsewhere"] = BODY
+    hub_server.answer = endless
+
+    fetch(hub, part)
+
+    assert part.target.read_bytes() == BODY
+    assert len(sent) < 1000
+
+
 def test_the_address_comes_from_the_environment_when_a_hub_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Hub().name == "huggingface.co"
     monkeypatch.setenv("HF_ENDPOINT", "https://mirror.example")
