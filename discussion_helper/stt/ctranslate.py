@@ -45,7 +45,7 @@ class WhisperDecoder:
                 str(folder), device="cpu", compute_type="int8", inter_threads=1, intra_threads=threads
             )
         except Exception as error:  # tokenizers raises Exception itself
-            reason = " ".join(str(error).split())
+            reason = " ".join(str(error).split())[:200]
             raise ModelCorrupt(f"The recogniser in {folder} cannot be loaded ({reason}).", fix=_pull(folder)) from error
         self._mel = LogMel(self._model.n_mels)
         self._storage = ctranslate2.StorageView

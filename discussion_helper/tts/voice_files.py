@@ -82,7 +82,7 @@ def _model(path: Path) -> Path:
 def _parse(description: Path, fix: str) -> Mapping[str, Any]:
     try:
         parsed = json.loads(description.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ModelCorrupt(
             f"{description} cannot be read as a voice's description ({_line(error)}).", fix=fix
         ) from error
