@@ -130,8 +130,10 @@ def _draw(points: Sequence[Point], turns: int, path: Path) -> None:
     axes.plot(delays, shares, marker="o", color="#3b6ea5")
     for point, delay, share in zip(drawn, delays, shares, strict=True):
         axes.annotate(f"{point.silence_s:.1f} s", (delay, share), xytext=(5, 5), textcoords="offset points")
-    axes.set(xlabel="delay after the last voice in ms, median", ylabel="turns cut early in %", ylim=(0, None))
+    axes.set(xlabel="delay after the last voice in ms, median", ylabel="turns cut early in %")
     axes.set_title(f"The end of a turn, by the limit of silence ({turns} recorded turns)")
+    axes.margins(0.1)
+    axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)
     figure.savefig(path, dpi=110)
 
