@@ -1,7 +1,7 @@
 """The composition root: from settings to a session on real parts."""
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +28,7 @@ from discussion_helper.vad.webrtc import WebRtcDetector
 from discussion_helper.voice.barge_in import OnsetRule
 from discussion_helper.voice.devices import Devices, file_devices, sound_devices
 from discussion_helper.voice.engine import AudioEngine
+from discussion_helper.voice.health import Health
 from discussion_helper.voice.hearing import Hearing
 from discussion_helper.voice.microphone import MicrophoneListener
 from discussion_helper.voice.speaker import SpeakerVoice
@@ -48,6 +49,8 @@ class Talk:
     """What answers, in words."""
     files: FileCapture | None
     """The microphone when recordings speak as the user: `say(n)` speaks the n-th of `Settings.inputs`."""
+    health: Callable[[], Health] = Health
+    """How the audio was doing so far."""
 
 
 @asynccontextmanager
@@ -63,7 +66,9 @@ async def open_talk(settings: Settings) -> AsyncIterator[Talk]:
     async with _engine(devices, settings) as engine:
         session = _session(settings, engine, recogniser, responder, synthesiser)
         try:
-            yield Talk(session, devices.microphone, devices.loudspeaker, _describe(choices.llm), devices.files)
+            yield Talk(
+                session, devices.microphone, devices.loudspeaker, _describe(choices.llm), devices.files, engine.health
+            )
         finally:
             with anyio.CancelScope(shield=True):
                 await session.stop()
