@@ -33,7 +33,7 @@ class Measure:
 def measures(results: Results) -> list[Measure]:
     """Those of what was measured."""
     found = [*_start(results), *_delay(results), *_speech(results), *_barge_in(results)]
-    found += [*_false(results), *_cost(results), *_recognition(results)]
+    found += [*_false(results), *_cost(results), *_health(results), *_recognition(results)]
     return [measure for measure in found if measure.n]
 
 
@@ -151,6 +151,19 @@ def _cost(results: Results) -> Iterator[Measure]:
     if results.peaks_mb:
         most = max(results.peaks_mb.values())
         yield _one("peak_memory", "Peak memory with all models", "MB", most, goal="<= 900", other="1100-1600")
+
+
+def _health(results: Results) -> Iterator[Measure]:
+    """Of the worst talk, and of all together."""
+    rows = results.health
+    blocks = sum(row.blocks for row in rows)
+    for name, title in (("p99", "Audio thread lateness, p99"), ("worst", "  worst")):
+        most = max((getattr(row, f"late_{name}_ms") for row in rows), default=None)
+        goal = "< 10" if name == "p99" else ""
+        yield Measure(key=f"audio_late_{name}", title=title, unit="ms", n=blocks, value=most, goal=goal)
+    for key, title in (("dropped", "Blocks dropped"), ("overflows", "Overflows"), ("underflows", "Underflows")):
+        total = sum(getattr(row, key) for row in rows)
+        yield Measure(key=key, title=title, unit="", n=blocks, value=total, goal="0" if key == "dropped" else "")
 
 
 def _one(key: str, title: str, unit: str, value: float, *, goal: str = "", other: str = "") -> Measure:

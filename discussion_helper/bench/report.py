@@ -79,6 +79,7 @@ def _files(results: Results, folder: Path) -> dict[Path, Sequence[Any]]:
         "noises": results.noises,
         "echo": results.echo,
         "recognition": results.recognition,
+        "health": results.health,
     }
     return {folder / f"{name}.csv": rows for name, rows in kinds.items() if rows}
 

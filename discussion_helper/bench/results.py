@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from discussion_helper.bench.barge_in_run import BargeIn
 from discussion_helper.bench.echo_run import EchoRow
+from discussion_helper.bench.health_rows import HealthRow
 from discussion_helper.bench.idle_run import IdleRow, StartRow
 from discussion_helper.bench.machine import Machine, this_machine
 from discussion_helper.bench.noise_run import NoiseRow
@@ -25,6 +26,7 @@ class Results:
     noises: list[NoiseRow] = field(default_factory=list)
     echo: list[EchoRow] = field(default_factory=list)
     recognition: list[RecognitionRow] = field(default_factory=list)
+    health: list[HealthRow] = field(default_factory=list)
     peaks_mb: dict[str, float] = field(default_factory=dict)
     """The most memory that the talk of each run held, in MB of 10^6 bytes."""
     problems: list[str] = field(default_factory=list)

@@ -9,6 +9,7 @@ from discussion_helper.audio.clips import Clip
 from discussion_helper.bench.barge_in_run import run_barge_ins
 from discussion_helper.bench.clips import barge_ins, load_all, noises, transcribed, turns
 from discussion_helper.bench.echo_run import run_echo
+from discussion_helper.bench.health_rows import health_row
 from discussion_helper.bench.idle_run import run_idle, run_starts
 from discussion_helper.bench.noise_run import run_noises
 from discussion_helper.bench.progress import Progress
@@ -64,6 +65,7 @@ class _Suite:
             meter = UsageMeter(talk.pid)
             yield talk
             self.results.peaks_mb[run] = meter.read().peak_mb
+            self.results.health.append(health_row(run, talk.health()))
 
     def starts(self, room: Room) -> None:
         self.results.starts += run_starts(room.environment, room.log, self._plan.amounts.starts, self._progress)

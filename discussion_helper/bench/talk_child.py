@@ -10,6 +10,7 @@ import os
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import asdict
 from typing import Any, TextIO
 
 import anyio
@@ -124,7 +125,7 @@ async def _obey(talk: Talk, meter: LagMeter, tell: Tell) -> None:
             case "interrupt":
                 await talk.session.interrupt()
             case "stats":
-                tell("stats", lags=meter.take())
+                tell("stats", lags=meter.take(), health=asdict(talk.health()))
             case unknown:
                 raise ValueError(f"do: {unknown!r} is not an order")
 

@@ -122,10 +122,17 @@ class TalkHandle:
 
     def lags(self) -> list[tuple[float, float]]:
         """How late its event loop was since the last call: when, and by how much, in seconds."""
+        return [(at_s, lag_s) for at_s, lag_s in self._stats()["lags"]]
+
+    def health(self) -> Mapping[str, Any]:
+        """How its audio was doing since its start: the fields of `voice.health.Health`. The lags so far are lost."""
+        health: Mapping[str, Any] = self._stats()["health"]
+        return health
+
+    def _stats(self) -> Mapping[str, Any]:
         mark = self.mark
         self.order("stats")
-        stats = self.expect(lambda told: told.kind == "stats", since=mark, timeout=5.0)
-        return [(at_s, lag_s) for at_s, lag_s in stats.data["lags"]]
+        return self.expect(lambda told: told.kind == "stats", since=mark, timeout=5.0).data
 
     # -- waiting
 

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from discussion_helper.bench.barge_in_run import BargeIn, BargeInRow
 from discussion_helper.bench.echo_run import EchoRow
+from discussion_helper.bench.health_rows import HealthRow
 from discussion_helper.bench.idle_run import IdleRow, StartRow
 from discussion_helper.bench.machine import Machine
 from discussion_helper.bench.measures import Measure, measures
@@ -57,6 +58,10 @@ def results() -> Results:
         barge_ins=[BargeIn(row, "", np.zeros(0, np.float32), 48_000) for row in (cut, missed)],
         noises=[filled(NoiseRow, kind="noise", lost=True, interrupted=True, clip="burp.flac")],
         echo=[filled(EchoRow, interruptions=0, user_turns=0)] * 5,
+        health=[
+            filled(HealthRow, run="turns", blocks=100, late_p99_ms=2.5, late_worst_ms=80.0, dropped=0),
+            filled(HealthRow, run="echo", blocks=50, late_p99_ms=3.5, late_worst_ms=9.0, dropped=4),
+        ],
         peaks_mb={"turns": 712.0, "echo": 650.0},
         recognition=[filled(RecognitionRow, words=10, ours_errors=1, stock_errors=2)],
     )
@@ -83,6 +88,8 @@ def test_each_run_has_its_measures(results: Results) -> None:
     }  # fmt: skip
     assert (found["stop"].median, found["stop"].n, found["heard"].median) == (240.0, 1, 2.0)
     assert (found["ours_word_errors"].value, found["stock_word_errors"].value) == (10.0, 20.0)
+    assert (found["audio_late_p99"].value, found["audio_late_worst"].value) == (3.5, 80.0)
+    assert (found["dropped"].value, found["underflows"].value, found["dropped"].n) == (4, 2, 150)
     assert found["loop_lag_p99"].value == pytest.approx(1.3)
     assert found["holes"].value == found["long_holes"].value == pytest.approx(1 / 1.5, abs=0.001)
 
@@ -119,7 +126,16 @@ def test_the_document_is_json_and_names_what_to_listen_to(results: Results) -> N
 def test_every_row_is_written(results: Results, tmp_path: Path) -> None:
     files = write_rows(results, tmp_path)
     assert files == rows_in(results, tmp_path)
-    assert {file.stem for file in files} == {"starts", "idle", "turns", "barge_ins", "noises", "echo", "recognition"}
+    assert {file.stem for file in files} == {
+        "starts",
+        "idle",
+        "turns",
+        "barge_ins",
+        "noises",
+        "echo",
+        "recognition",
+        "health",
+    }
     with (tmp_path / "turns.csv").open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))
     assert [row["voice_to_voice_ms"] for row in rows] == ["600.0", "700.0", "800.0", "20.0", ""]

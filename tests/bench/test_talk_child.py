@@ -13,11 +13,13 @@ import pytest
 
 from discussion_helper.app import Talk
 from discussion_helper.bench import talk_child
+from discussion_helper.bench.health_rows import health_row
 from discussion_helper.bench.talk_handle import Told
 from discussion_helper.session import Session
 from discussion_helper.settings import Settings
 from discussion_helper.testing.fakes import EchoResponder, ScriptedListener, SilentVoice
 from discussion_helper.types import SpokenUtterance
+from discussion_helper.voice.health import Health
 
 pytestmark = pytest.mark.anyio
 
@@ -55,7 +57,7 @@ def parent(monkeypatch: pytest.MonkeyPatch) -> Iterator[Parent]:
         turn = SpokenUtterance("user", "Hello.", 0.0, 0.25, endpoint_s=0.5)
         session = Session(ScriptedListener([turn], stays_open=True), EchoResponder(), SilentVoice(0.05))
         try:
-            yield Talk(session, "", "", "", None)
+            yield Talk(session, "", "", "", None, lambda: Health(blocks=9, late_p99_s=0.0123))
         finally:
             await session.stop()
 
@@ -95,4 +97,7 @@ async def test_it_speaks_interrupts_and_tells_its_lag_when_asked(parent: Parent)
         stats = await parent.hears("stats")
         os.close(parent.descriptor)
         parent.descriptor = -1
+    health = stats.data["health"]
+    assert (9, 0.0123, 0) == (health["blocks"], health["late_p99_s"], health["dropped"])
+    assert 12.3 == health_row("turns", health).late_p99_ms
     assert all(lag >= 0.0 for _, lag in stats.data["lags"])

@@ -30,7 +30,7 @@ for line in sys.stdin:
             tell("utterance", speaker="agent", text="Once", interrupted=True)
             tell("floor", floor="listening")
         case "stats":
-            tell("stats", lags=[[1.0, 0.002]])
+            tell("stats", lags=[[1.0, 0.002]], health={"blocks": 7})
         case "fail":
             tell("ended", reason="failed", error="The cable is out.")
         case "crash":
@@ -69,6 +69,7 @@ def test_waiting_for_what_does_not_come_ends(talk: TalkHandle) -> None:
 
 def test_lags_are_asked_for(talk: TalkHandle) -> None:
     assert talk.lags() == [(1.0, 0.002)]
+    assert talk.health() == {"blocks": 7}
 
 
 @pytest.mark.parametrize(("how", "says"), [("fail", "The cable is out"), ("crash", "The talk ended")])
