@@ -8,15 +8,25 @@ import weakref
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
-from types import TracebackType
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, TypeVar
 
-import anyio
+from discussion_helper.overflow import Block, DropNewest, DropOldest, Overflow
+from discussion_helper.subscription import Room, Subscription
 
-__all__ = ["COARSE_KINDS", "FINE_KINDS", "DropNewest", "DropOldest", "Event", "EventHub", "Overflow", "Subscription"]
+__all__ = [
+    "COARSE_KINDS",
+    "FINE_KINDS",
+    "Block",
+    "DropNewest",
+    "DropOldest",
+    "Event",
+    "EventHub",
+    "Overflow",
+    "Subscription",
+]
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 COARSE_KINDS = ("floor", "utterance", "timing", "ended")
 """What a transcript would show; what a watcher gets who names no kinds."""
@@ -38,126 +48,6 @@ class Event:
         return {"kind": self.kind, "at_s": round(self.at_s, 3), **payload}
 
 
-class DropOldest(Generic[T]):
-    """Overflow: the oldest item goes, and one gap item comes before the next: `gap(missed, next)`."""
-
-    def __init__(self, gap: Callable[[int, T], T]) -> None:
-        self.gap = gap
-
-    def room_for(self, item: T, buffer: deque[T], capacity: int) -> int:  # noqa: ARG002 - any item may push
-        """Make room; returns how many items were lost (here: from the front)."""
-        lost = 0
-        while len(buffer) >= capacity:
-            buffer.popleft()
-            lost += 1
-        return lost
-
-
-class DropNewest(Generic[T]):
-    """Overflow: a newest item that may be lost is lost and counted; the others push out one that may.
-
-    When nothing in the buffer may be lost, the oldest goes: the bound holds whatever is published.
-    """
-
-    def __init__(self, droppable: Callable[[T], bool]) -> None:
-        self._droppable = droppable
-
-    def room_for(self, item: T, buffer: deque[T], capacity: int) -> int:
-        """Make room if the item may come in; returns how many items were lost (maybe the item itself)."""
-        if len(buffer) < capacity or self._droppable(item):
-            return int(len(buffer) >= capacity)
-        victim = next((i for i, held in enumerate(buffer) if self._droppable(held)), 0)
-        del buffer[victim]
-        return 1
-
-
-Overflow = DropOldest[T] | DropNewest[T]
-
-
-class Subscription(Generic[T]):
-    """One watcher's place: an async iterator and an async context manager, for one task at a time."""
-
-    def __init__(
-        self,
-        *,
-        accepts: Callable[[T], bool],
-        overflow: Overflow[T],
-        capacity: int,
-        leave: Callable[[], object],
-    ) -> None:
-        self._accepts = accepts
-        self._overflow = overflow
-        self._capacity = capacity
-        self._leave = leave
-        self._buffer: deque[T] = deque()
-        self._changed = anyio.Event()
-        self._finished = False
-        self._missed = 0
-        self.dropped = 0
-        """Items this watcher lost, in all."""
-
-    def put(self, item: T) -> None:
-        """Take an item if it was asked for; never waits. Called by the hub."""
-        if self._finished or not self._accepts(item):
-            return
-        lost = self._overflow.room_for(item, self._buffer, self._capacity)
-        self.dropped += lost
-        self._missed += lost
-        if len(self._buffer) < self._capacity:
-            self._buffer.append(item)
-        self._changed.set()
-
-    def finish(self) -> None:
-        """No more items come; those held can still be read. Called by the hub."""
-        self._finished = True
-        self._changed.set()
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> T:
-        while True:
-            gap = self._take_gap()
-            if gap is not None:
-                return gap
-            if self._buffer:
-                return self._buffer.popleft()
-            if self._finished:
-                raise StopAsyncIteration
-            if self._changed.is_set():  # several tasks may wait for it
-                self._changed = anyio.Event()
-            await self._changed.wait()
-
-    def _take_gap(self) -> T | None:
-        missed, self._missed = self._missed, 0
-        if missed and isinstance(self._overflow, DropOldest):
-            return self._overflow.gap(missed, self._buffer[0])
-        return None
-
-    async def aclose(self) -> None:
-        """Leave; idempotent. A pending iteration ends."""
-        self._buffer.clear()
-        self._missed = 0
-        self.finish()
-        self._leave()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
-
-    def __len__(self) -> int:
-        """Items held."""
-        return len(self._buffer)
-
-
-def _anything(item: object) -> bool:  # noqa: ARG001 - the shape of a filter
-    return True
-
-
 class EventHub(Generic[T]):
     """Publishes to every watcher in one order. Use it from the event loop's thread alone."""
 
@@ -167,7 +57,8 @@ class EventHub(Generic[T]):
         self._capacity = capacity
         self._history: deque[tuple[int, T]] = deque(maxlen=history)
         # Weak, in order: a watcher who just goes away, without closing, leaves nothing behind.
-        self._watchers: dict[int, weakref.ref[Subscription[T]]] = {}
+        self._watchers: dict[int, weakref.ref[Subscription[Any]]] = {}
+        self._blocking: dict[int, weakref.ref[Subscription[Any]]] = {}
         self._admitted = 0
         self._last_words: tuple[T, ...] | None = None
         self.sequence = 0
@@ -184,20 +75,65 @@ class EventHub(Generic[T]):
             if subscription is not None:
                 subscription.put(item)
 
-    def subscribe(self, accepts: Callable[[T], bool] | None = None, *, capacity: int | None = None) -> Subscription[T]:
+    async def deliver(self, item: T) -> None:
+        """Publish, once no watcher whose overflow is Block is too full for the item. Waits for no other one."""
+        while (room := self._held_up(item)) is not None:
+            await room.opened()
+        self.publish(item)
+
+    def _held_up(self, item: T) -> Room | None:
+        """The room of a watcher that has none; never the watcher, whom this would keep alive."""
+        for watcher in tuple(self._blocking.values()):
+            subscription = watcher()
+            if subscription is not None and subscription.holds_up(item):
+                return subscription.room
+        return None
+
+    def subscribe(
+        self,
+        accepts: Callable[[T], bool] | None = None,
+        *,
+        capacity: int | None = None,
+        overflow: Overflow[T] | None = None,
+    ) -> Subscription[T]:
         """A new watcher from this moment on; after `close` it gets the last words alone."""
+
+        def select(item: T) -> T | None:
+            return item if accepts is None or accepts(item) else None
+
+        return self.subscribe_as(select, capacity=capacity, overflow=overflow or self._overflow)
+
+    def subscribe_as(
+        self, select: Callable[[T], U | None], *, overflow: Overflow[U], capacity: int | None = None
+    ) -> Subscription[U]:
+        """The same for who wants the items in another form: what `select` makes of them, where it is not None."""
         self._admitted += 1
-        leave = partial(self._watchers.pop, self._admitted, None)
-        subscription: Subscription[T] = Subscription(
-            accepts=accepts or _anything, overflow=self._overflow, capacity=capacity or self._capacity, leave=leave
-        )
+        key, watchers, blocking = self._admitted, self._watchers, self._blocking
+
+        def leave() -> None:
+            watchers.pop(key, None)
+            blocking.pop(key, None)
+
+        subscription = Subscription(select=select, overflow=overflow, capacity=capacity or self._capacity, leave=leave)
         if self._last_words is None:
-            self._watchers[self._admitted] = weakref.ref(subscription, lambda _: leave())
+            self._enter(key, subscription, leave)
         else:
             for item in self._last_words:
                 subscription.put(item)
             subscription.finish()
         return subscription
+
+    def _enter(self, key: int, subscription: Subscription[Any], leave: Callable[[], None]) -> None:
+        room = subscription.room
+
+        def gone(_: object) -> None:
+            leave()
+            if room is not None:
+                room.open()
+
+        self._watchers[key] = weakref.ref(subscription, gone)
+        if room is not None:
+            self._blocking[key] = self._watchers[key]
 
     def since(self, sequence: int) -> list[tuple[int, T]] | None:
         """What came after item number `sequence`, with numbers; None when some of it is no longer kept."""
@@ -217,7 +153,10 @@ class EventHub(Generic[T]):
             subscription = watcher()
             if subscription is not None:
                 subscription.finish()
+                if subscription.room is not None:
+                    subscription.room.open()
         self._watchers.clear()
+        self._blocking.clear()
 
     def __len__(self) -> int:
         """Watchers now."""

@@ -19,7 +19,10 @@ LONG: Mapping[str, str] = {}  # file -> why it is longer than LONGEST lines
 LAYERS = (  # from the bottom; a module imports from its own layer and those below
     ("errors", "failures", "clock", "types", "settings"),
     ("models",),
-    ("events", "background", "closing", "generation", "iteration", "onset", "parts", "readying", "storing", "turns"),
+    (
+        *("events", "overflow", "subscription", "background", "closing", "generation", "iteration", "onset", "parts"),
+        *("readying", "storing", "turns"),
+    ),
     ("record", "reply", "delivery", "discussion", "session", "registry"),
     ("audio",),
     ("vad", "turn", "stt", "tts", "responder"),

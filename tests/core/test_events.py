@@ -1,12 +1,14 @@
 """The event hub."""
 
+import gc
 from collections import deque
 
+import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discussion_helper.events import DropNewest, DropOldest, Event, EventHub
+from discussion_helper.events import Block, DropNewest, DropOldest, Event, EventHub
 
 pytestmark = pytest.mark.anyio
 
@@ -95,3 +97,60 @@ def test_every_watcher_sees_one_order_within_its_bound(items: list[int], capacit
         held: deque[int] = watcher._buffer
         assert wanted[-capacity:] == list(held)
         assert max(0, len(wanted) - capacity) == watcher.dropped
+
+
+def blocking_hub(*, capacity: int = 2) -> EventHub[int]:
+    return EventHub(overflow=Block(), capacity=capacity)
+
+
+@pytest.mark.parametrize("way", ["reads", "leaves", "is forgotten", "sees the end"])
+async def test_who_delivers_waits_for_a_full_watcher_until_it(way: str) -> None:
+    hub = blocking_hub()
+    watchers = [hub.subscribe()]
+    await hub.deliver(1)
+    await hub.deliver(2)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(hub.deliver, 3)
+        await anyio.wait_all_tasks_blocked()
+        assert 2 == hub.sequence
+        if way == "reads":
+            assert 1 == await anext(watchers[0])
+        elif way == "leaves":
+            await watchers[0].aclose()
+        elif way == "is forgotten":
+            watchers.clear()
+            gc.collect()
+        else:
+            hub.close()
+
+    assert hub.sequence == (2 if way == "sees the end" else 3)
+    assert [watcher.dropped for watcher in watchers] == [0] * len(watchers)
+
+
+async def test_nobody_waits_for_a_full_watcher_who_did_not_ask_for_the_item() -> None:
+    hub = blocking_hub()
+    even = hub.subscribe(lambda item: item % 2 == 0)
+    for item in (2, 4, 5, 7):
+        await hub.deliver(item)
+
+    assert (4, 2) == (hub.sequence, len(even))
+
+
+async def test_what_is_published_without_waiting_is_lost_and_counted_by_a_full_blocking_watcher() -> None:
+    hub = blocking_hub()
+    watcher = hub.subscribe()
+    for item in range(5):
+        hub.publish(item)
+
+    assert (2, 3) == (len(watcher), watcher.dropped)
+
+
+async def test_a_watcher_may_have_the_items_in_another_form() -> None:
+    hub = hub_of(capacity=8)
+    last_goes: DropNewest[str] = DropNewest(lambda _: True)
+    words = hub.subscribe_as(lambda item: f"number {item}" if item % 2 else None, overflow=last_goes)
+    for item in range(4):
+        hub.publish(item)
+    hub.close(9)
+
+    assert ["number 1", "number 3", "number 9"] == [word async for word in words]

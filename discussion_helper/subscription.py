@@ -1,0 +1,119 @@
+"""One watcher's place at a hub."""
+
+from collections import deque
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Generic, Self, TypeVar
+
+import anyio
+
+from discussion_helper.overflow import Block, DropOldest, Overflow
+
+__all__ = ["Room", "Subscription"]
+
+T = TypeVar("T")
+
+
+class Room:
+    """Tells those who wait that a watcher may have room again; apart from it, so that they do not keep it alive."""
+
+    def __init__(self) -> None:
+        self._opened = anyio.Event()
+
+    def open(self) -> None:
+        """Something was read, or the watcher left."""
+        opened, self._opened = self._opened, anyio.Event()
+        opened.set()
+
+    async def opened(self) -> None:
+        """Wait for it."""
+        await self._opened.wait()
+
+
+class Subscription(Generic[T]):
+    """One watcher's place: an async iterator and an async context manager, for one task at a time."""
+
+    def __init__(
+        self, *, select: Callable[[Any], T | None], overflow: Overflow[T], capacity: int, leave: Callable[[], object]
+    ) -> None:
+        """`select` says what the watcher gets of an item; None = it is not for this one."""
+        self._select = select
+        self._overflow = overflow
+        self._capacity = capacity
+        self._leave = leave
+        self.room: Room | None = Room() if isinstance(overflow, Block) else None
+        """For who waits until it is not full, where somebody may."""
+        self._buffer: deque[T] = deque()
+        self._changed = anyio.Event()
+        self._finished = False
+        self._missed = 0
+        self.dropped = 0
+        """Items this watcher lost, in all."""
+
+    def put(self, item: Any) -> None:
+        """Take an item if it was asked for; never waits. Called by the hub."""
+        if self._finished or (taken := self._select(item)) is None:
+            return
+        lost = self._overflow.room_for(taken, self._buffer, self._capacity)
+        self.dropped += lost
+        self._missed += lost
+        if len(self._buffer) < self._capacity:
+            self._buffer.append(taken)
+        self._changed.set()
+
+    def holds_up(self, item: Any) -> bool:
+        """Whether the item is for this watcher, who is full and must not miss it. Asked by the hub."""
+        if self.room is None or self._finished or len(self._buffer) < self._capacity:
+            return False
+        return self._select(item) is not None
+
+    def finish(self) -> None:
+        """No more items come; those held can still be read. Called by the hub."""
+        self._finished = True
+        self._changed.set()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> T:
+        while True:
+            gap = self._take_gap()
+            if gap is not None:
+                return gap
+            if self._buffer:
+                item = self._buffer.popleft()
+                if self.room is not None:
+                    self.room.open()
+                return item
+            if self._finished:
+                raise StopAsyncIteration
+            if self._changed.is_set():  # several tasks may wait for it
+                self._changed = anyio.Event()
+            await self._changed.wait()
+
+    def _take_gap(self) -> T | None:
+        missed, self._missed = self._missed, 0
+        if missed and isinstance(self._overflow, DropOldest):
+            return self._overflow.gap(missed, self._buffer[0])
+        return None
+
+    async def aclose(self) -> None:
+        """Leave; idempotent. A pending iteration ends."""
+        self._buffer.clear()
+        self._missed = 0
+        self.finish()
+        self._leave()
+        if self.room is not None:
+            self.room.open()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    def __len__(self) -> int:
+        """Items held."""
+        return len(self._buffer)
