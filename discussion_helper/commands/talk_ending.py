@@ -13,10 +13,21 @@ from typing import Protocol
 import anyio
 from anyio.abc import TaskStatus
 
-__all__ = ["EXIT_LIMIT_S", "HARD_LIMIT_S", "INTERRUPTED", "SILENT_LIMIT_S", "Ending", "ExitSoon", "LastResort"]
+__all__ = [
+    "EXIT_LIMIT_S",
+    "HANGUP",
+    "HARD_LIMIT_S",
+    "INTERRUPTED",
+    "SILENT_LIMIT_S",
+    "Ending",
+    "ExitSoon",
+    "LastResort",
+]
 
 INTERRUPTED = 128 + signal.SIGINT
 """What shells report for a program that Ctrl-C ended."""
+HANGUP = 129
+"""The same for one whose terminal was closed: 128 + SIGHUP, which Windows does not have."""
 EXIT_LIMIT_S = 0.8
 """From the wish to end to the end of the process, which is to come within two seconds of the key."""
 SILENT_LIMIT_S = 0.4

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import anyio
 
 from discussion_helper.background import unwrapped
-from discussion_helper.commands.talk_ending import Ending, LastResort
+from discussion_helper.commands.talk_ending import HANGUP, Ending, LastResort
 from discussion_helper.commands.talk_files import FOLLOWED, RecordedTurns
 from discussion_helper.commands.talk_json import Document
 from discussion_helper.commands.talk_screen import complain
@@ -94,7 +94,8 @@ class TalkOwner:
             failure = unwrapped(error)
             if ending.code is None:
                 raise failure from None
-            complain(f"discussion-helper: {failure}")
+            if ending.code != HANGUP:  # then nobody is there, and that is the failure
+                complain(f"discussion-helper: {failure}")
         return ending.code or int(self._document.lost)
 
     async def _hold(self, make_plan: Callable[[], Plan], ending: Ending) -> None:

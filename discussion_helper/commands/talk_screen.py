@@ -1,16 +1,20 @@
 """The terminal while a talk is drawn on it."""
 
+import io
 import os
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from prompt_toolkit.output import Output, create_output
 
 from discussion_helper.commands.talk_wrap import printable
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 __all__ = ["columns", "complain", "terminal_screen"]
 
@@ -35,8 +39,19 @@ def complain(text: str, stream: TextIO | None = None) -> None:
 @contextmanager
 def terminal_screen(stream: TextIO) -> Iterator[Output]:
     """Draw on the stream's terminal, with everything else that is printed kept aside until the end."""
-    with os.fdopen(os.dup(stream.fileno()), "w", encoding=stream.encoding) as screen, _prints_aside():
+    raw = io.BufferedWriter(_Terminal(os.dup(stream.fileno()), "w"))
+    with io.TextIOWrapper(raw, encoding=stream.encoding) as screen, _prints_aside():
         yield create_output(stdout=screen)
+
+
+class _Terminal(io.FileIO):
+    """Takes what is drawn also when it was closed, at any moment: the keyboard, and a signal, tell of that."""
+
+    def write(self, data: "ReadableBuffer", /) -> int:
+        try:
+            return super().write(data)
+        except OSError:
+            return len(memoryview(data))
 
 
 @contextmanager

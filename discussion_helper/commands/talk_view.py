@@ -16,7 +16,7 @@ from prompt_toolkit.layout.controls import GetLinePrefixCallable
 from prompt_toolkit.output import Output
 from prompt_toolkit.styles import Style
 
-from discussion_helper.commands.talk_ending import INTERRUPTED
+from discussion_helper.commands.talk_ending import HANGUP, INTERRUPTED
 from discussion_helper.commands.talk_lines import STYLE, Transcript, entry_lines, header, keys, problem_lines
 from discussion_helper.commands.talk_screen import columns
 from discussion_helper.commands.talk_state import TalkState
@@ -24,13 +24,12 @@ from discussion_helper.commands.talk_wishes import Interrupt, Mute, Say, Wish, W
 from discussion_helper.commands.talk_wrap import Line
 from discussion_helper.events import Event
 
-__all__ = ["HANGUP", "TerminalFace"]
+__all__ = ["TerminalFace"]
 
 _ESCAPE_S = 0.05
 """How long a lone Esc is waited on: the rest of an arrow key's sequence comes at once, also over a network."""
 _LONGEST_TURN = 4000
 """Characters of a typed turn; some minutes of speech."""
-HANGUP = 129
 
 _Lines = Callable[[int, int], list[Line]]
 """What to draw in a width and a height."""
@@ -82,6 +81,12 @@ class TerminalFace:
 
     async def run(self) -> None:
         """Have the screen until it is cancelled, which gives the terminal back as it was."""
+        try:
+            await self._show()
+        except OSError:  # the terminal was closed, which its last flush tells too
+            self._end(HANGUP)
+
+    async def _show(self) -> None:
         with self._screen() as output:
             self._application = self._make_application(output)
             async with anyio.create_task_group() as tasks:

@@ -96,7 +96,7 @@ def running(*arguments: str, terminal: bool, **streams: Any) -> Iterator[Running
     told, telling = os.pipe()
     screen = Terminal() if terminal else None
     if screen is not None:
-        streams = {"stdin": screen.line, "stdout": screen.line, "stderr": screen.line}
+        streams = {"stdin": screen.line, "stdout": screen.line, "stderr": screen.line} | streams
     process = subprocess.Popen(
         [sys.executable, str(PROGRAM), *arguments],
         env=os.environ | {"TOLD": str(telling), "TERM": "xterm"},
@@ -169,6 +169,18 @@ def test_a_talk_whose_terminal_is_closed_ends() -> None:
 
         assert 129 == talk.code()
     assert "microphone closed" in talk.words
+
+
+def test_a_talk_whose_terminal_is_closed_says_nothing_of_that(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with log.open("wb") as errors, running("speaking", terminal=True, stderr=errors) as talk:
+        talk.until("speaking")
+        assert talk.terminal is not None
+        talk.terminal.close()
+
+        assert 129 == talk.code()
+    assert "Errno" not in log.read_text()
+    assert "discussion-helper:" not in log.read_text()
 
 
 def test_a_failing_part_ends_it_with_one_line_and_the_document() -> None:
