@@ -13,10 +13,11 @@ from discussion_helper.commands.talk_ending import HANGUP, Ending, LastResort
 from discussion_helper.commands.talk_files import FOLLOWED, RecordedTurns
 from discussion_helper.commands.talk_json import Document
 from discussion_helper.commands.talk_screen import complain
-from discussion_helper.commands.talk_wishes import Interrupt, Mute, Say, Wish, Wishes
+from discussion_helper.commands.talk_wishes import Interrupt, Mute, Say, Suspend, Wish, Wishes
 from discussion_helper.commands.talk_wrap import printable
 from discussion_helper.errors import DiscussionError, RecogniserError
 from discussion_helper.events import Event, Subscription
+from discussion_helper.parts import Mutable
 from discussion_helper.session import Session
 from discussion_helper.settings import Settings
 
@@ -44,6 +45,10 @@ class Face(Protocol):
 
     async def run(self) -> None:
         """Take what the person wants; may return before the talk ends."""
+        ...
+
+    async def suspend(self) -> None:
+        """Give the terminal back and stop the process; return when it goes on."""
         ...
 
     def farewell(self) -> list[str]:
@@ -205,6 +210,18 @@ class _Conversing:
                     await self._session.say(text)
                 if limit.cancelled_caught:
                     self._face.tell(f"Too many turns wait for an answer; this one was left out: {text}")
+            case Suspend(muted):
+                await self._suspend(muted=muted)
+
+    async def _suspend(self, *, muted: bool) -> None:
+        """Nothing is heard and said meanwhile: the microphone is closed, and the reply is cut."""
+        closes = not muted and isinstance(self._session.discussion.listener, Mutable)
+        await self._session.interrupt()
+        if closes:
+            await self._session.mute(True)
+        await self._face.suspend()
+        if closes:
+            await self._session.mute(False)
 
 
 def _introduction(talk: "Talk") -> str:

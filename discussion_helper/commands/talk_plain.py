@@ -37,6 +37,9 @@ class PlainFace:
         """Write a line."""
         complain(text, self._stream)
 
+    async def suspend(self) -> None:
+        """Nobody asks for it: without the live view the terminal itself stops a job."""
+
     def farewell(self) -> list[str]:
         """Nothing: the lines are there."""
         return []

@@ -3,6 +3,7 @@
 import io
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from discussion_helper.commands.talk_wrap import printable
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
-__all__ = ["columns", "complain", "terminal_screen"]
+__all__ = ["can_suspend", "columns", "complain", "stop_job", "terminal_screen"]
 
 _SHOWN = 4096
 """Bytes of what was written to stderr meanwhile that are shown afterwards: the newest."""
@@ -34,6 +35,16 @@ def complain(text: str, stream: TextIO | None = None) -> None:
         return
     with suppress(OSError, ValueError):
         print(printable(text), file=target, flush=True)
+
+
+def can_suspend() -> bool:
+    """Whether this system has shells that stop a job, and let it go on."""
+    return hasattr(signal, "SIGTSTP")
+
+
+def stop_job() -> None:
+    """Stop this process and those it was started by, such as make, as the terminal itself does on Ctrl-Z."""
+    os.kill(0, signal.SIGTSTP)
 
 
 @contextmanager

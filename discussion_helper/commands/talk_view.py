@@ -5,7 +5,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 import anyio
-from prompt_toolkit.application import Application
+from prompt_toolkit.application import Application, run_in_terminal
+from prompt_toolkit.application.current import set_app
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.input import Input
@@ -18,9 +19,9 @@ from prompt_toolkit.styles import Style
 
 from discussion_helper.commands.talk_ending import HANGUP, INTERRUPTED
 from discussion_helper.commands.talk_lines import STYLE, Transcript, entry_lines, header, keys, problem_lines
-from discussion_helper.commands.talk_screen import columns
+from discussion_helper.commands.talk_screen import can_suspend, columns, stop_job
 from discussion_helper.commands.talk_state import TalkState
-from discussion_helper.commands.talk_wishes import Interrupt, Mute, Say, Wish, Wishes
+from discussion_helper.commands.talk_wishes import Interrupt, Mute, Say, Suspend, Wish, Wishes
 from discussion_helper.commands.talk_wrap import Line
 from discussion_helper.events import Event
 
@@ -45,8 +46,13 @@ class TerminalFace:
         screen: Callable[[], AbstractContextManager[Output]],
         *,
         keyboard: Input | None = None,
+        stop_job: Callable[[], None] = stop_job,
     ) -> None:
-        """`end` ends the talk with an exit code. `screen` is entered as long as it is drawn on."""
+        """`end` ends the talk with an exit code. `screen` is entered as long as it is drawn on.
+
+        `stop_job` stops the process, with the terminal as it was, and returns when it goes on.
+        """
+        self._stop_job = stop_job
         self._wishes = wishes
         self._end = end
         self._screen = screen
@@ -68,6 +74,12 @@ class TerminalFace:
         """Add a remark to the transcript."""
         self._state.remark(text)
         self._draw()
+
+    async def suspend(self) -> None:
+        """Give the terminal back and stop this process and those it was started by; draw again when it goes on."""
+        if self._application is not None and not self._closed:
+            with set_app(self._application):
+                await run_in_terminal(self._stop_job)
 
     def farewell(self) -> list[str]:
         """The transcript, which goes with the screen otherwise."""
@@ -154,6 +166,7 @@ class TerminalFace:
             ("c-t", lambda: self._ask(Mute(not self._state.muted))),
             ("c-c", lambda: self._end(INTERRUPTED)),
             ("c-q", lambda: self._end(0)),
+            ("c-z", lambda: self._ask(Suspend(self._state.muted)) if can_suspend() else None),
             ("pageup", lambda: self._transcript.scroll(1)),
             ("pagedown", lambda: self._transcript.scroll(-1)),
         ):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import anyio
 
-__all__ = ["WISHES_HELD", "Interrupt", "Mute", "Say", "Wish", "Wishes"]
+__all__ = ["WISHES_HELD", "Interrupt", "Mute", "Say", "Suspend", "Wish", "Wishes"]
 
 WISHES_HELD = 16
 """More than a person can type ahead; what comes on top is refused."""
@@ -30,7 +30,15 @@ class Say:
     text: str
 
 
-Wish = Interrupt | Mute | Say
+@dataclass(frozen=True, slots=True)
+class Suspend:
+    """Stop the program, as a shell's job, until the shell lets it go on."""
+
+    muted: bool
+    """Whether the microphone is closed already, and stays so."""
+
+
+Wish = Interrupt | Mute | Say | Suspend
 
 
 class Wishes:

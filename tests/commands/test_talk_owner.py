@@ -10,7 +10,7 @@ from discussion_helper.app import Talk
 from discussion_helper.commands.talk_ending import INTERRUPTED
 from discussion_helper.commands.talk_json import Document
 from discussion_helper.commands.talk_owner import Face, Plan, TalkOwner
-from discussion_helper.commands.talk_wishes import Interrupt, Mute, Say, Wish, Wishes
+from discussion_helper.commands.talk_wishes import Interrupt, Mute, Say, Suspend, Wish, Wishes
 from discussion_helper.errors import DeviceError
 from discussion_helper.events import Event
 from discussion_helper.session import Session
@@ -68,21 +68,27 @@ class ScriptedFace:
     async def run(self) -> None:
         pass
 
+    async def suspend(self) -> None:
+        self._see("suspended")
+
     def farewell(self) -> list[str]:
         return ["The face is gone."]
 
 
 class MutableListener(ScriptedListener):
-    """Has a microphone that can be muted, but not opened again."""
+    """Has a microphone that can be muted, but not always opened again."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, opens: bool = False) -> None:
+        self._opens = opens
+        self.mutes: list[bool] = []
         super().__init__([], stays_open=True)
 
     async def mute(self, on: bool) -> None:
-        if not on:
+        self.mutes.append(on)
+        if not on and not self._opens:
             raise DeviceError("The microphone is gone.", fix="Connect it.")
         assert self._reporter is not None
-        self._reporter.report("device", which="microphone", state="muted")
+        self._reporter.report("device", which="microphone", state="muted" if on else "open")
 
 
 def owner_of(listener: ScriptedListener, face: ScriptedFace, resort: NoResort, **options: Any) -> TalkOwner:
@@ -132,6 +138,30 @@ async def test_a_microphone_is_muted_and_its_trouble_is_told() -> None:
 
     assert 0 == await owner_of(listener, face, NoResort()).hold(plan)
     assert ["muted", trouble] == [text for text in face.seen if text in ("muted", trouble)]
+
+
+@pytest.mark.parametrize("muted", [False, True])
+async def test_the_microphone_is_closed_while_the_program_is_stopped(muted: bool) -> None:
+    listener, when_stopped = MutableListener(opens=True), list[list[bool]]()
+
+    class Stopping(ScriptedFace):
+        async def suspend(self) -> None:
+            when_stopped.append(list(listener.mutes))
+            await super().suspend()
+            self.tell("goes on")
+
+    face = Stopping({"listening": Suspend(muted), "goes on": Say("Hello."), "Hello.": 0})
+
+    assert 0 == await owner_of(listener, face, NoResort()).hold(plan)
+    assert [[] if muted else [True]] == when_stopped
+    assert ([] if muted else [True, False]) == listener.mutes
+
+
+async def test_a_talk_without_a_microphone_can_be_stopped_too() -> None:
+    face = ScriptedFace({"speaking": Suspend(False), "suspended": 0, "x": 0})
+
+    assert 0 == await owner_of(ScriptedListener(["Hello."], stays_open=True), face, NoResort()).hold(plan)
+    assert "suspended" in face.seen
 
 
 async def test_what_is_suggested_is_told_while_the_talk_goes_on() -> None:

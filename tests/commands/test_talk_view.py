@@ -11,8 +11,9 @@ from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from discussion_helper.commands.talk_ending import HANGUP, INTERRUPTED
+from discussion_helper.commands.talk_screen import can_suspend
 from discussion_helper.commands.talk_view import TerminalFace
-from discussion_helper.commands.talk_wishes import WISHES_HELD, Interrupt, Mute, Say, Wishes
+from discussion_helper.commands.talk_wishes import WISHES_HELD, Interrupt, Mute, Say, Suspend, Wishes
 from discussion_helper.events import Event
 from discussion_helper.session import Session
 from discussion_helper.testing import EchoResponder, ScriptedListener, SilentVoice
@@ -28,6 +29,7 @@ class Screen(DummyOutput):
         self.drawn = 0
         self.changed = anyio.Event()
         self.alternate = False
+        self.stopped: list[bool] = []
         self.bells = 0
 
     def get_size(self) -> Size:
@@ -44,6 +46,9 @@ class Screen(DummyOutput):
     def quit_alternate_screen(self) -> None:
         self.alternate = False
 
+    def stop_job(self) -> None:
+        self.stopped.append(self.alternate)
+
     def bell(self) -> None:
         self.bells += 1
 
@@ -57,7 +62,8 @@ class Shown:
         self.ended = anyio.Event()
         self.screen = Screen(width, height)
         self.keyboard = keyboard
-        self.face = TerminalFace(self.wishes, self._end, lambda: nullcontext(self.screen), keyboard=keyboard)
+        options: Any = {"keyboard": keyboard, "stop_job": self.screen.stop_job}
+        self.face = TerminalFace(self.wishes, self._end, lambda: nullcontext(self.screen), **options)
 
     def _end(self, code: int) -> None:
         self.codes.append(code)
@@ -145,6 +151,7 @@ async def test_a_small_screen_keeps_everything_that_matters() -> None:
         ("\x1b", Interrupt()),
         ("\x18", Interrupt()),
         ("\x14", Mute(on=True)),
+        pytest.param("\x1a", Suspend(muted=False), marks=pytest.mark.skipif(not can_suspend(), reason="no shell jobs")),
         ("Good day, 日本!\r", Say("Good day, 日本!")),
         ("\x1b[200~two\nlines\x1b[201~\r", Say("two lines")),
     ],
@@ -172,6 +179,17 @@ async def test_a_muted_microphone_is_opened_by_the_same_key() -> None:
         view.keyboard.send_text("\x14")
 
         assert Mute(on=False) == await view.wishes.next()
+
+
+async def test_the_screen_is_given_back_while_the_program_is_stopped() -> None:
+    async with shown() as view:
+        assert view.screen.alternate
+        view.take("utterance", speaker="user", text="Hello.", interrupted=False)
+        await view.until(lambda rows: " you   Hello." in rows)
+        await view.face.suspend()
+        await view.until(lambda rows: view.screen.alternate and " you   Hello." in rows)
+
+    assert [False] == view.screen.stopped
 
 
 async def test_an_empty_line_says_nothing_and_a_sent_one_is_emptied() -> None:
