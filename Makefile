@@ -23,7 +23,7 @@ PYTEST := DISCUSSION_HELPER_FROM_WHEEL=1 PYTHONSAFEPATH=1 $(VENV)-wheel/$(BIN)/p
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help talk test test-all test-setup check bench setup models wheel clean python system system-tests
+.PHONY: help talk test test-all test-setup check bench setup runtime models wheel clean python system system-tests
 
 help:
 	@echo "make talk        set up everything, models included, and start a conversation"
@@ -31,14 +31,14 @@ help:
 	@echo "make test-all    the same, with the slow tests"
 	@echo "make check       ruff and mypy"
 	@echo "make bench       measure the delays of a conversation"
-	@echo "make setup       the virtual environment in $(VENV), installed from this checkout"
+	@echo "make setup       the virtual environment in $(VENV), installed from this checkout, with the tools of tests and bench"
 	@echo "make models      fetch the default models to the cache folder, or to $$DISCUSSION_HELPER_MODELS"
 	@echo "make clean       remove what was built and installed here; the models stay"
 	@echo
 	@echo "ARGS passes arguments: make talk ARGS=\"--no-barge-in\", make test ARGS=\"-k echo\"."
 	@echo "PYTHON and VENV choose another Python and another folder: make setup PYTHON=python3.13 VENV=.venv313."
 
-talk: setup models
+talk: runtime models
 	$(VENV)/$(BIN)/discussion-helper talk $(ARGS)
 
 bench: setup models
@@ -57,12 +57,18 @@ check: setup
 test-setup: python system-tests check models wheel
 	$(PY) -m discussion_helper models pull base
 
-setup: python system $(VENV)/.installed
+# What a conversation needs, and, as a second step, what the work on the project needs.
+runtime: python system $(VENV)/.installed
 
 $(VENV)/.installed: pyproject.toml scripts/install.py
 	$(PYTHON) scripts/install.py $(VENV)
 
-models: setup
+setup: runtime $(VENV)/.installed-tools
+
+$(VENV)/.installed-tools: $(VENV)/.installed
+	$(PYTHON) scripts/install.py --tools $(VENV)
+
+models: runtime
 	$(PY) -m discussion_helper models pull
 
 wheel: setup

@@ -1,9 +1,9 @@
 """The virtual environment: made if need be, and filled from this checkout.
 
-    python3 scripts/install.py .venv
+    python3 scripts/install.py [--tools] .venv
 
-The project is installed editable, with the `bench` extra and the `dev` group. The package on the index that has the
-same name is another project: this one is installed from a checkout or a wheel file only.
+The project is installed editable; with --tools also its `bench` extra and `dev` group. The package on the index that
+has the same name is another project: this one is installed from a checkout or a wheel file only.
 """
 
 import os
@@ -15,8 +15,8 @@ from pathlib import Path
 __all__ = ["interpreter", "main", "make_environment"]
 
 ROOT = Path(__file__).resolve().parent.parent
-STAMP = ".installed"
-"""The Makefile's mark, younger than pyproject.toml when nothing is to be done."""
+STAMP, TOOLS_STAMP = ".installed", ".installed-tools"
+"""The Makefile's marks, younger than pyproject.toml when nothing is to be done."""
 
 
 def interpreter(environment: Path) -> Path:
@@ -40,20 +40,23 @@ def _works(python: Path) -> bool:
         return False
 
 
-def main(environment: Path) -> None:
+def main(environment: Path, *, tools: bool) -> None:
     """Fill `environment` and leave the stamp."""
-    (environment / STAMP).unlink(missing_ok=True)
+    stamp = environment / (TOOLS_STAMP if tools else STAMP)
+    stamp.unlink(missing_ok=True)
     python = interpreter(environment)
     if not _works(python):
         make_environment(environment, with_pip=True)
     pip = [str(python), "-m", "pip", "--disable-pip-version-check", "install"]
-    subprocess.run([*pip, "--upgrade", "pip>=25.1"], cwd=ROOT, check=True)  # 25.1 brought --group
-    subprocess.run([*pip, "--editable", ".[bench]", "--group", "dev"], cwd=ROOT, check=True)
-    (environment / STAMP).touch()
+    if tools:
+        subprocess.run([*pip, "--upgrade", "pip>=25.1"], cwd=ROOT, check=True)  # 25.1 brought --group
+    what = ["--editable", ".[bench]", "--group", "dev"] if tools else ["--editable", "."]
+    subprocess.run([*pip, *what], cwd=ROOT, check=True)
+    stamp.touch()
 
 
 if __name__ == "__main__":
     try:
-        main(Path(sys.argv[1]).absolute())
+        main(Path(sys.argv[-1]).absolute(), tools="--tools" in sys.argv)
     except subprocess.CalledProcessError as failed:
         sys.exit(f"pip could not install the project: see its lines above (exit status {failed.returncode}).")

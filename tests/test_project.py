@@ -89,6 +89,29 @@ def test_arguments_reach_the_command() -> None:
     assert not re.search(r'pytest -m ".*slow', make("--dry-run", "test-all").stdout)
 
 
+def test_a_conversation_installs_what_it_needs_and_no_tools(tmp_path: Path) -> None:
+    talk, tests = (make("--dry-run", target, f"VENV={tmp_path}").stdout for target in ("talk", "test"))
+
+    assert f"scripts/install.py {tmp_path}\n" in talk
+    assert "--tools" not in talk
+    assert talk.index("scripts/install.py") < talk.index("models pull")
+    assert f"scripts/install.py --tools {tmp_path}\n" in tests
+
+
+@pytest.mark.parametrize("tools", [False, True])
+def test_each_step_of_the_installation_leaves_its_own_mark(
+    tools: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install, ran = script("install"), list[str]()
+    monkeypatch.setattr(install, "_works", lambda _: True)
+    monkeypatch.setattr(install.subprocess, "run", lambda command, **_: ran.append(" ".join(command)))
+    install.main(tmp_path, tools=tools)
+
+    assert [".installed-tools" if tools else ".installed"] == [path.name for path in tmp_path.iterdir()]
+    assert tools == any("--group dev" in command and "[bench]" in command for command in ran)
+    assert ran[-1].endswith("--editable .") or tools
+
+
 @pytest.mark.skipif(os.name == "nt", reason="a shell script stands in for the old Python")
 def test_a_python_that_is_too_old_gets_one_line(tmp_path: Path) -> None:
     old = tmp_path / "python3"
