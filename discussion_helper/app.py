@@ -67,7 +67,7 @@ async def open_talk(settings: Settings) -> AsyncIterator[Talk]:
         session = _session(settings, engine, recogniser, responder, synthesiser)
         try:
             yield Talk(
-                session, devices.microphone, devices.loudspeaker, _describe(choices.llm), devices.files, engine.health
+                session, devices.microphone, devices.loudspeaker, _describe(choices.llm, settings), devices.files, engine.health
             )
         finally:
             with anyio.CancelScope(shield=True):
@@ -139,7 +139,7 @@ def _responder(choice: Path | EndpointChoice, settings: Settings) -> Responder:
     return EndpointResponder(base_url=choice.base_url, api_key=key, model=choice.model, system=prompt)
 
 
-def _describe(choice: Path | EndpointChoice) -> str:
+def _describe(choice: Path | EndpointChoice, settings: Settings) -> str:
     if isinstance(choice, Path):
-        return f"{choice.name.removesuffix('.gguf')} in this process"
+        return f"{LLM_MODEL if settings.llm.strip() == 'embedded' else choice.name} in this process"
     return f"{choice.model} at {choice.base_url}"
