@@ -3,6 +3,7 @@
 Little is imported here, and the rest where Ctrl-C can be taken already.
 """
 
+import errno
 import os
 import signal
 import sys
@@ -23,6 +24,9 @@ BROKEN_PIPE = 141
 NOTHING_SAID = b'{"utterances": [], "timings": [], "interruption_rate": 0.0}\n'
 """The document of a talk that Ctrl-C ended before it began. Ready made, since anything may be half imported then."""
 
+_NOT_WRITTEN = (errno.EPIPE, errno.EIO, errno.EBADF, errno.EFBIG, errno.ENOSPC)
+"""What standard output fails with when nobody reads it, or a disk is full."""
+
 
 def entry() -> NoReturn:
     """Run one command and leave the process.
@@ -38,12 +42,14 @@ def entry() -> NoReturn:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     except KeyboardInterrupt:
         code = INTERRUPTED
+    except SystemExit as left:  # the command line's own end: --help, or a wrong usage
+        code = left.code if isinstance(left.code, int) else 0
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except (OSError, ValueError):  # the reader went away
-            code = code or BROKEN_PIPE
-        except AttributeError:  # closed before the start: there is no stream
+        except OSError as error:
+            code = code or _not_written(error)
+        except (AttributeError, ValueError):  # closed: before the start, or since
             continue
     os._exit(code)
 
@@ -65,8 +71,19 @@ def main(argv: "Sequence[str] | None" = None) -> int:
             return 1
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:
+    except OSError as error:
+        if error.errno not in _NOT_WRITTEN:
+            raise
+        return _not_written(error)
+
+
+def _not_written(error: OSError) -> int:
+    """The exit code where standard output takes nothing more; why, unless it is that nobody reads on."""
+    if error.errno == errno.EPIPE:
         return BROKEN_PIPE
+    with suppress(OSError):
+        print(f"discussion-helper: The output could not be written: {error.strerror}.", file=sys.stderr)
+    return 1
 
 
 def _begin(arguments: "argparse.Namespace") -> None:

@@ -4,6 +4,7 @@ import argparse
 import importlib
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -104,6 +105,18 @@ def test_a_device_is_told_by_the_option_that_named_it() -> None:
     text = 'microphone: No microphone fits "x".'
     for options in (["--device", "x"], ["--device", "y", "--microphone", "x"], ["--microphone", "x"]):
         assert f'{options[-2]}: No microphone fits "x".' == with_option(text, parse(["talk", *options]))
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
+@pytest.mark.parametrize("argv", [["--version"], ["models", "list"], ["rehearse", "Hi."]])
+def test_output_that_cannot_be_written_is_one_line(argv: list[str]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "discussion_helper", *argv], stdout=full, stderr=subprocess.PIPE, check=False
+        )
+
+    assert 1 == done.returncode
+    assert b"discussion-helper: The output could not be written: No space left on device.\n" == done.stderr
 
 
 def test_a_parser_of_a_command_is_as_strict() -> None:
