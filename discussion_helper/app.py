@@ -66,9 +66,8 @@ async def open_talk(settings: Settings) -> AsyncIterator[Talk]:
     async with _engine(devices, settings) as engine:
         session = _session(settings, engine, recogniser, responder, synthesiser)
         try:
-            yield Talk(
-                session, devices.microphone, devices.loudspeaker, _describe(choices.llm, settings), devices.files, engine.health
-            )
+            answers = _describe(choices.llm, settings)
+            yield Talk(session, devices.microphone, devices.loudspeaker, answers, devices.files, engine.health)
         finally:
             with anyio.CancelScope(shield=True):
                 await session.stop()
