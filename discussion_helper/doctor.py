@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from discussion_helper.choices import LLM_MODEL, llm_of, recogniser_of, voice_of
+from discussion_helper.choices import LLM_MODEL, llm_of, model_names, recogniser_of, voice_of
 from discussion_helper.errors import DiscussionError, ModelError
-from discussion_helper.models import Model, Store, load_manifest
+from discussion_helper.models import Model, Store, load_manifest, missing
 from discussion_helper.responder.base import EndpointChoice
 from discussion_helper.settings import Settings
 
@@ -41,7 +41,7 @@ def examine(settings: Settings) -> list[Finding]:
         _check("recogniser", lambda: f"{_module('faster_whisper')}, {_model(recogniser_of(settings))}"),
         _check("language model", lambda: _llm(settings)),
         _check("voice", lambda: f"{_module('piper')}, {_voice(settings)}"),
-        _check("disk", _disk),
+        _check("disk", lambda: _disk(settings)),
     ]
 
 
@@ -112,7 +112,7 @@ def _endpoint(base_url: str, model: str) -> str:
     return f"{model} answers at {base_url}"
 
 
-def _disk() -> str:
+def _disk(settings: Settings) -> str:
     import shutil
 
     folder = Store().path
@@ -121,7 +121,15 @@ def _disk() -> str:
         with tempfile.TemporaryFile(dir=existing):  # the rights alone do not say it: a disk may be read-only, or full
             pass
     except OSError as error:
-        fix = "Only what is there already can be used; set DISCUSSION_HELPER_MODELS to a folder that can be written."
+        if _all_there(settings):
+            return f"{folder} cannot be written, and need not be: the models are there"
+        fix = "Set DISCUSSION_HELPER_MODELS to a folder that can be written."
         raise ModelError(f"{folder} cannot be written ({error.strerror}).", fix=fix) from error
     return f"{shutil.disk_usage(existing).free / 1e9:.1f} GB free for models in {folder}"
 
+
+def _all_there(settings: Settings) -> bool:
+    try:
+        return not missing(Store(), model_names(settings))
+    except DiscussionError:
+        return False

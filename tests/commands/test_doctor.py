@@ -64,6 +64,20 @@ def test_a_folder_for_models_that_cannot_be_written_is_told(
         assert "DISCUSSION_HELPER_MODELS" in str(found["disk"]["fix"])
 
 
+@pytest.mark.models
+def test_a_folder_that_cannot_be_written_will_do_where_the_models_are_there(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(**_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", refuse)
+    _, found = findings(capsys)
+
+    assert found["disk"]["ok"], found["disk"]
+    assert "cannot be written" in str(found["disk"]["found"])
+
+
 def test_the_text_has_a_line_for_each_part(capsys: pytest.CaptureFixture[str]) -> None:
     main(["doctor"])
     lines = capsys.readouterr().out.splitlines()
