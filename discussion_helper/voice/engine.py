@@ -23,6 +23,7 @@ __all__ = ["AudioEngine"]
 _log = logging.getLogger(__name__)
 
 D = TypeVar("D", bound=Device)
+_Asks = Callable[[], bool]
 _Which = Literal["capture", "playback"]
 _NAMES: dict[_Which, str] = {"capture": "microphone", "playback": "loudspeaker"}
 
@@ -147,7 +148,7 @@ class AudioEngine:
         self._tell(item.which, "lost", reason=error.what, fix=error.fix)
         self._reopening.begin(item.which, partial(recover, error))
 
-    def _recovery_of(self, item: DeviceLost) -> Callable[[DeviceError], Awaitable[None]] | None:
+    def _recovery_of(self, item: DeviceLost) -> Callable[[DeviceError, _Asks], Awaitable[None]] | None:
         """What opens that device again; None if it was closed meanwhile."""
         if item.which == "capture":
             return None if self._capture is None else partial(self._recover_microphone, self._capture)
@@ -168,20 +169,22 @@ class AudioEngine:
 
     # -- opening a lost device again
 
-    async def _recover_microphone(self, lost: Source, error: DeviceError) -> None:
+    async def _recover_microphone(self, lost: Source, error: DeviceError, is_wanted: _Asks) -> None:
         self._thread.listen_no_more()
-        found = await self._again("capture", lost, self._open_capture, error)
+        found = await self._again("capture", lost, self._open_capture, error, is_wanted)
         if found is not None:
             self._overflows += lost.overflows
             self._listen_to(found)
 
-    async def _recover_loudspeaker(self, lost: Sink, error: DeviceError) -> None:
-        found = await self._again("playback", lost, self._open_playback, error)
+    async def _recover_loudspeaker(self, lost: Sink, error: DeviceError, is_wanted: _Asks) -> None:
+        found = await self._again("playback", lost, self._open_playback, error, is_wanted)
         if found is not None:
             self._underflows += lost.underflows
             self._sink = found
 
-    async def _again(self, which: _Which, lost: D, opener: Callable[[], D], error: DeviceError) -> D | None:
+    async def _again(
+        self, which: _Which, lost: D, opener: Callable[[], D], error: DeviceError, is_wanted: _Asks
+    ) -> D | None:
         try:
             await anyio.to_thread.run_sync(lost.close)
             found = await opened_again(opener)
@@ -190,7 +193,7 @@ class AudioEngine:
             return None
         if found is None:
             self._give_up(which, error)
-        elif self._reopening.is_stopped(which):  # it was closed meanwhile
+        elif not is_wanted():  # it was closed meanwhile
             with anyio.CancelScope(shield=True):
                 await anyio.to_thread.run_sync(found.close)
             return None

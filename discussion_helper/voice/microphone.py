@@ -144,7 +144,7 @@ class MicrophoneListener:
         self._report("device", which=which, state=state, **more)
 
     def lost(self, error: Exception) -> None:
-        """A device went away."""
+        """A device is gone for good, or the audio thread failed: the listener fails with that."""
         self._failure = error
         self._notify()
 

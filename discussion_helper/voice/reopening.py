@@ -41,10 +41,13 @@ async def opened_again(
 
 @dataclass(slots=True, eq=False)
 class _Work:
-    run: Callable[[], Awaitable[None]]
+    run: Callable[[Callable[[], bool]], Awaitable[None]]
     scope: anyio.CancelScope | None = None
     stopped: bool = False
     done: anyio.Event = field(default_factory=anyio.Event)
+
+    def is_wanted(self) -> bool:
+        return not self.stopped
 
     def stop(self) -> None:
         self.stopped = True
@@ -68,19 +71,16 @@ class Reopening:
         """Be ready."""
         self._worker.start()
 
-    def begin(self, which: str, run: Callable[[], Awaitable[None]]) -> None:
-        """Work on a device that nobody works on."""
+    def begin(self, which: str, run: Callable[[Callable[[], bool]], Awaitable[None]]) -> None:
+        """Work on a device that nobody works on. `run` is given what tells whether it is wanted still."""
         work = self._works[which] = _Work(run)
         self._waiting.append(work)
         self._news.set()
 
     def works_on(self, which: str) -> bool:
         """Somebody tries to open it again."""
-        return which in self._works and not self._works[which].done.is_set()
-
-    def is_stopped(self, which: str) -> bool:
-        """Nobody wants it open any more."""
-        return self._works[which].stopped
+        work = self._works.get(which)
+        return work is not None and not work.stopped and not work.done.is_set()
 
     async def stop(self, which: str) -> None:
         """Try no more; what an attempt that hangs opens later is not wanted. Idempotent, takes 0.3 s at most."""
@@ -109,6 +109,6 @@ class Reopening:
         try:
             with anyio.CancelScope() as work.scope:
                 if not work.stopped:
-                    await work.run()
+                    await work.run(work.is_wanted)
         finally:
             work.done.set()

@@ -35,9 +35,11 @@ class FakeDevice:
     closes: int = 0
     overflows: int = 0
     underflows: int = 0
+    closed: Event = field(default_factory=Event)
 
     def close(self) -> None:
         self.closes += 1
+        self.closed.set()
 
 
 class FakeHearing:
@@ -241,6 +243,33 @@ async def test_a_lost_microphone_that_is_muted_meanwhile_stays_closed(rig: Rig, 
     assert [] == rig.ears.errors
     with pytest.raises(anyio.WouldBlock):
         rig.ears.devices.receive_nowait()
+
+
+async def test_what_an_attempt_that_hung_opens_after_closing_is_closed(rig: Rig, soon: None) -> None:
+    late, trying, let_go = FakeDevice("late"), Event(), Event()
+
+    def hang() -> FakeDevice:
+        trying.set()
+        assert let_go.wait(10.0)
+        return late
+
+    async with rig.engine as engine:
+        await engine.open_microphone(rig.ears)
+        rig.engine._open_capture = hang
+        rig.inbox.put(DeviceLost("capture", '"mic" stopped by itself'))
+        await anyio.to_thread.run_sync(trying.wait, 10.0)
+        await engine.close_microphone()
+        rig.engine._open_capture = lambda: rig.microphone
+        await engine.open_microphone(rig.ears)
+        rig.inbox.put(DeviceLost("capture", '"mic" stopped by itself'))
+        with anyio.fail_after(5.0):
+            told = [await rig.ears.devices.receive() for _ in range(3)]
+        let_go.set()
+        await anyio.to_thread.run_sync(late.closed.wait, 10.0)
+
+        assert engine._capture is rig.microphone
+    assert ["lost", "lost", "open"] == [state for _, state, _ in told]
+    assert 1 == late.closes
 
 
 async def test_a_microphone_that_delivers_nothing_is_lost(
