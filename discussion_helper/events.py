@@ -81,6 +81,14 @@ class EventHub(Generic[T]):
             await room.opened()
         self.publish(item)
 
+    def release(self) -> None:
+        """From here on nobody waits for a watcher: the end is near."""
+        for watcher in tuple(self._blocking.values()):
+            subscription = watcher()
+            if subscription is not None and subscription.room is not None:
+                subscription.room.open()
+        self._blocking.clear()
+
     def _held_up(self, item: T) -> Room | None:
         """The room of a watcher that has none; never the watcher, whom this would keep alive."""
         for watcher in tuple(self._blocking.values()):
@@ -153,10 +161,8 @@ class EventHub(Generic[T]):
             subscription = watcher()
             if subscription is not None:
                 subscription.finish()
-                if subscription.room is not None:
-                    subscription.room.open()
         self._watchers.clear()
-        self._blocking.clear()
+        self.release()
 
     def __len__(self) -> int:
         """Watchers now."""

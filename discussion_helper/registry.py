@@ -69,10 +69,15 @@ class Sessions(Generic[R]):
         self._seen_ended: dict[str, float] = {}
 
     def add(self, session: R) -> R:
-        """Register a session and return it. Raises ValueError when another one has its id."""
+        """Register a session and return it, in the place of an ended one of its id.
+
+        Raises ValueError when another live one has it.
+        """
         self._forget_old()
-        if self._sessions.get(session.id, session) is not session:
+        held = self._sessions.get(session.id, session)
+        if held is not session and not held.ended:
             raise ValueError(f"id: another session is already called {session.id}")
+        self._seen_ended.pop(session.id, None)
         self._sessions[session.id] = session
         return session
 

@@ -1,0 +1,158 @@
+"""What models and tools produce, piece by piece: texts, reasoning, tool calls, their results, usage, images."""
+
+import json
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Protocol
+
+__all__ = [
+    "ARTIFACTS",
+    "Artifact",
+    "Delta",
+    "Image",
+    "Reasoning",
+    "ReasoningDelta",
+    "Text",
+    "TextDelta",
+    "ToolCall",
+    "ToolCallDelta",
+    "ToolResult",
+    "Usage",
+    "payload_of",
+]
+
+
+class Artifact(Protocol):
+    """Anything with a kind; those below are the ones that are stored and sent."""
+
+    @property
+    def kind(self) -> str:
+        """Its name on the wire."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A whole text."""
+
+    content: str
+    kind: ClassVar[str] = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """The next piece of a text."""
+
+    content: str
+    kind: ClassVar[str] = "text_delta"
+
+    @property
+    def key(self) -> str:
+        """What it accumulates with."""
+        return "text"
+
+    def whole(self) -> Text:
+        """The artifact that its pieces make."""
+        return Text(self.content)
+
+
+@dataclass(frozen=True, slots=True)
+class Reasoning:
+    """What the model thought before it answered."""
+
+    content: str
+    kind: ClassVar[str] = "reasoning"
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    """The next piece of a thought."""
+
+    content: str
+    kind: ClassVar[str] = "reasoning_delta"
+
+    @property
+    def key(self) -> str:
+        """What it accumulates with."""
+        return "reasoning"
+
+    def whole(self) -> Reasoning:
+        """The artifact that its pieces make."""
+        return Reasoning(self.content)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """The model wants a tool to run; `arguments` is JSON text as the model wrote it, which may be broken."""
+
+    id: str
+    name: str
+    arguments: str = ""
+    kind: ClassVar[str] = "tool_call"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallDelta:
+    """The next piece of the tool call number `index` of one answer."""
+
+    index: int
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
+    kind: ClassVar[str] = "tool_call_delta"
+
+    @property
+    def key(self) -> str:
+        """What it accumulates with."""
+        return f"tool_call:{self.index}"
+
+    def whole(self) -> ToolCall:
+        """The artifact that its pieces make."""
+        return ToolCall(self.id, self.name, self.arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool gave. `content` is for a person, `value` (JSON-shaped) for whoever computes with it."""
+
+    tool_call_id: str
+    content: str = ""
+    value: Any = None
+    is_error: bool = False
+    kind: ClassVar[str] = "tool_result"
+
+    @property
+    def for_model(self) -> str:
+        """The text that the model gets: the value as JSON, or the content where there is no value."""
+        return self.content if self.value is None else json.dumps(self.value, ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens that one model call took."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    total_tokens: int = 0
+    kind: ClassVar[str] = "usage"
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A picture by its address."""
+
+    url: str
+    kind: ClassVar[str] = "image"
+
+
+Delta = TextDelta | ReasoningDelta | ToolCallDelta
+_WHOLE = (Text, Reasoning, ToolCall, ToolResult, Usage, Image)
+ARTIFACTS: dict[str, type[Any]] = {made.kind: made for made in (*_WHOLE, TextDelta, ReasoningDelta, ToolCallDelta)}
+"""By kind."""
+
+
+def payload_of(artifact: Artifact) -> dict[str, Any] | None:
+    """Its fields as they go on the wire, those that say nothing left out; None for an artifact that is not ours."""
+    if type(artifact) is not ARTIFACTS.get(artifact.kind):
+        return None
+    values = {field.name: getattr(artifact, field.name) for field in fields(artifact)}  # type: ignore[arg-type]
+    return {name: value for name, value in values.items() if value not in ("", None, False)}

@@ -1,0 +1,94 @@
+"""What waits to be processed: a bounded queue that an interrupt can reach into."""
+
+import secrets
+from collections import deque
+from dataclasses import dataclass, field, replace
+
+import anyio
+
+from discussion_helper.text.errors import QueueFullError, SessionError
+from discussion_helper.text.inputs import EventContext, InputEvent
+
+__all__ = ["INBOX", "Inbox", "Item"]
+
+INBOX = 10_000
+"""Events that may wait in one stream."""
+
+
+def _identified(context: EventContext) -> EventContext:
+    return context if context.event_id else replace(context, event_id=secrets.token_urlsafe(8))
+
+
+@dataclass(slots=True, eq=False)
+class Item:
+    """A queued event, and what becomes of it."""
+
+    event: InputEvent
+    context: EventContext
+    answered: anyio.Event = field(default_factory=anyio.Event)
+    error: SessionError | None = None
+
+    @classmethod
+    def of(cls, event: InputEvent) -> "Item":
+        """Queue this; it gets an id if it has none."""
+        return cls(event, _identified(event.context))
+
+    def answer(self, error: SessionError | None = None) -> None:
+        """It is over, well or with an error; the first answer counts."""
+        if not self.answered.is_set():
+            self.error = error
+            self.answered.set()
+
+    async def answer_of(self) -> None:
+        """Wait for it. Raises the error that it is over with."""
+        await self.answered.wait()
+        if self.error is not None:
+            raise self.error
+
+
+class Inbox:
+    """First in, first out. For the event loop's thread."""
+
+    def __init__(self, session_id: str, *, capacity: int = INBOX) -> None:
+        self._session_id = session_id
+        self._capacity = capacity
+        self._items: deque[Item] = deque()
+        self._changed = anyio.Event()
+        self._closed = False
+
+    def put(self, item: Item) -> None:
+        """Add one behind the others. Raises QueueFullError."""
+        if len(self._items) >= self._capacity:
+            raise QueueFullError(self._session_id, len(self._items))
+        self._items.append(item)
+        self._changed.set()
+
+    def take_all(self) -> list[Item]:
+        """Everything that waits; nothing does then."""
+        items = list(self._items)
+        self._items.clear()
+        return items
+
+    def withdraw(self, item: Item) -> bool:
+        """Take one out; False if it does not wait (any more)."""
+        try:
+            self._items.remove(item)
+        except ValueError:
+            return False
+        return True
+
+    async def next(self) -> Item | None:
+        """Wait for the next one; None once it is closed, whatever still waits."""
+        while not self._items and not self._closed:
+            self._changed = anyio.Event()
+            await self._changed.wait()
+        return None if self._closed else self._items.popleft()
+
+    def close(self) -> None:
+        """Nothing is given out any more."""
+        self._closed = True
+        self._changed.set()
+
+    def __len__(self) -> int:
+        """Events that wait."""
+        return len(self._items)

@@ -1,0 +1,160 @@
+"""The manager: opens streams on stored threads, one for each thread."""
+
+import inspect
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from contextlib import asynccontextmanager
+from typing import Any, Self
+
+import anyio
+
+from discussion_helper.registry import Sessions
+from discussion_helper.text.errors import SessionError, SessionNotFoundError
+from discussion_helper.text.inbox import INBOX
+from discussion_helper.text.providers.base import Provider
+from discussion_helper.text.react import react
+from discussion_helper.text.sinks import Sink, Sinks
+from discussion_helper.text.step import BUFFER, Step
+from discussion_helper.text.stream import Stream
+from discussion_helper.text.threads.base import Thread, ThreadStore
+from discussion_helper.text.worker import TurnProcessor
+
+__all__ = ["CLOSE_LIMIT_S", "Manager", "StepFactory"]
+
+CLOSE_LIMIT_S = 12.0
+"""How long closing everything may take: a turn that does not let go, and then a slow save."""
+
+StepFactory = Callable[[Thread], Step | Awaitable[Step]]
+"""Makes the step of one stream; called once for each."""
+
+
+class Manager:
+    """Wraps a registry of sessions, which may hold others too, and a store of threads.
+
+    Leaving it as a context closes its streams; the store belongs to whoever made it.
+    """
+
+    def __init__(
+        self,
+        store: ThreadStore,
+        provider: Provider,
+        step_factory: StepFactory,
+        processor: TurnProcessor = react,
+        *,
+        sessions: Sessions[Any] | None = None,
+        buffer: int = BUFFER,
+        overflow: str = "drop",
+        inbox: int = INBOX,
+    ) -> None:
+        """`buffer`, `overflow`: of watchers who name none. `inbox`: events that may wait in one stream."""
+        self.store = store
+        self.sessions: Sessions[Any] = Sessions() if sessions is None else sessions
+        """Where the streams are, among the other sessions."""
+        self._provider = provider
+        self._step_factory = step_factory
+        self._processor = processor
+        self._bounds: dict[str, Any] = {"buffer": buffer, "overflow": overflow, "inbox": inbox}
+        self._streams: dict[str, Stream] = {}
+        self._opening: dict[str, tuple[anyio.Lock, int]] = {}
+        self._sinks = Sinks()
+
+    # -- opening
+
+    async def create(self, *, metadata: dict[str, str] | None = None) -> Stream:
+        """A stream on a new thread. Raises SaveError, and SessionError when the step cannot be made."""
+        thread = await self.store.create(metadata=metadata)
+        try:
+            return await self._opened(thread)
+        except BaseException:
+            with anyio.move_on_after(CLOSE_LIMIT_S, shield=True):
+                await self.store.delete(thread.id)
+            raise
+
+    async def attach(self, thread_id: str) -> Stream:
+        """The open stream of a stored thread, or a new one; only one for however many ask at the same time.
+
+        Raises ThreadNotFoundError, ThreadCorruptError, and SessionError when the step cannot be made.
+        """
+        async with self._alone(thread_id):
+            held = self._streams.get(thread_id)
+            if held is not None and held.open:
+                return held
+            if held is not None:
+                await held.wait()  # two writers on one thread there must not be
+            return await self._opened(await self.store.get(thread_id))
+
+    async def _opened(self, thread: Thread) -> Stream:
+        step = await self._step_for(thread)
+        stream = Stream(thread, step, self._provider, self._processor, self.store, closed=self._forget, **self._bounds)
+        self.sessions.add(stream)
+        self._streams[thread.id] = stream
+        self._sinks.follow(stream)
+        return stream.start()
+
+    async def _step_for(self, thread: Thread) -> Step:
+        try:
+            made = self._step_factory(thread)
+            return await made if inspect.isawaitable(made) else made
+        except Exception as cause:
+            raise SessionError(f"create step: {cause}") from cause
+
+    @asynccontextmanager
+    async def _alone(self, thread_id: str) -> AsyncIterator[None]:
+        lock, users = self._opening.get(thread_id, (anyio.Lock(), 0))
+        self._opening[thread_id] = lock, users + 1
+        try:
+            async with lock:
+                yield
+        finally:
+            _, users = self._opening[thread_id]
+            if users == 1:
+                del self._opening[thread_id]
+            else:
+                self._opening[thread_id] = lock, users - 1
+
+    def _forget(self, stream: Stream) -> None:
+        if self._streams.get(stream.id) is stream:
+            del self._streams[stream.id]
+
+    # -- those that are open
+
+    def get(self, session_id: str) -> Stream:
+        """An open stream. Raises SessionNotFoundError."""
+        stream = self._streams.get(session_id)
+        if stream is None or not stream.open:
+            raise SessionNotFoundError(session_id)
+        return stream
+
+    def list(self) -> list[Stream]:
+        """The open ones, in the order in which they were opened."""
+        return [stream for stream in self._streams.values() if stream.open]
+
+    def register_sink(self, kinds: Collection[str], sink: Sink) -> Callable[[], None]:
+        """Have `sink(stream_id, event)` called for these kinds (none = all) of every stream, from here on.
+
+        Returns its remover, which is idempotent. A sink may be a plain or an async function.
+        """
+        return self._sinks.register(kinds, sink, tuple(self._streams.values()))
+
+    async def drain_sinks(self) -> None:
+        """Wait until the sinks have had what the streams have given so far."""
+        await self._sinks.drain()
+
+    # -- closing
+
+    async def close(self, session_id: str) -> None:
+        """Close a stream; its thread stays stored. Raises SessionNotFoundError, also the second time."""
+        await self.get(session_id).aclose()
+
+    async def aclose(self) -> None:
+        """Close all streams at the same time; idempotent."""
+        async with anyio.create_task_group() as tasks:
+            for stream in tuple(self._streams.values()):
+                tasks.start_soon(stream.aclose)
+        await self._sinks.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        with anyio.move_on_after(CLOSE_LIMIT_S, shield=True):
+            await self.aclose()

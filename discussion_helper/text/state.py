@@ -1,0 +1,63 @@
+"""The turns of a thread, and what a model gets of them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Literal, get_args
+
+from discussion_helper.errors import SettingError
+from discussion_helper.text.artifacts import Artifact, Text
+
+__all__ = ["ROLES", "Role", "State", "Turn"]
+
+Role = Literal["system", "user", "assistant", "tool"]
+ROLES: tuple[str, ...] = get_args(Role)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One turn, whole. Raises SettingError (a ValueError) for a role that there is not."""
+
+    role: Role
+    artifacts: tuple[Artifact, ...] = ()
+    interrupted: bool = field(default=False, kw_only=True)
+    """The agent was cut off while it said this aloud: the text is what was heard."""
+    at: datetime = field(default_factory=lambda: datetime.now(UTC), kw_only=True, compare=False)
+    """When it was complete; UTC."""
+
+    def __post_init__(self) -> None:
+        if self.role not in ROLES:
+            raise SettingError(f"role: {self.role!r} is no role.", fix=f"Use {', '.join(ROLES)}.")
+
+    @property
+    def text(self) -> str:
+        """Its texts, joined."""
+        return "".join(artifact.content for artifact in self.artifacts if isinstance(artifact, Text))
+
+
+class State:
+    """The turns so far, in order. A thread's own grows; a view of it (`with_turns`) is a state of its own."""
+
+    def __init__(self, turns: Iterable[Turn] = ()) -> None:
+        self._turns = list(turns)
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """A copy."""
+        return tuple(self._turns)
+
+    @property
+    def last(self) -> Turn | None:
+        """The newest turn."""
+        return self._turns[-1] if self._turns else None
+
+    def append(self, turn: Turn) -> None:
+        """Add a turn; for the state's owner, which is the thread's store."""
+        self._turns.append(turn)
+
+    def with_turns(self, *, before: Iterable[Turn] = (), after: Iterable[Turn] = ()) -> "State":
+        """A view with turns around these, for one call of a model."""
+        return State([*before, *self._turns, *after])
+
+    def __len__(self) -> int:
+        return len(self._turns)

@@ -1,0 +1,219 @@
+"""One call of a model, and what surrounds it: transforms before, handlers after, observers all along."""
+
+import inspect
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from copy import copy
+from dataclasses import replace
+from typing import Protocol, cast, runtime_checkable
+
+import anyio
+
+from discussion_helper.clock import SessionClock
+from discussion_helper.events import DropNewest, EventHub
+from discussion_helper.iteration import closing
+from discussion_helper.text.artifacts import Artifact, Delta
+from discussion_helper.text.errors import SaveError, TurnCancelledError
+from discussion_helper.text.inputs import EventContext
+from discussion_helper.text.merging import Merger, is_delta
+from discussion_helper.text.outputs import (
+    ArtifactEvent,
+    LifecycleEvent,
+    OutputEvent,
+    Phase,
+    TurnCompleteEvent,
+    is_droppable,
+)
+from discussion_helper.text.providers.base import Option, Provider
+from discussion_helper.text.state import Role, State, Turn
+
+__all__ = ["BUFFER", "CLOSE_PROVIDER_S", "RECORD_LIMIT_S", "Handler", "HandlesTurns", "Recorder", "Step", "Transform"]
+
+BUFFER = 100
+"""Output events held for one watcher."""
+CLOSE_PROVIDER_S = 0.25
+"""How long a provider's iterator may take to close."""
+RECORD_LIMIT_S = 5.0
+"""How long storing a turn may take, also when the turn is being cancelled."""
+
+Transform = Callable[[State], State | Awaitable[State]]
+"""Makes the view of the state that one call of the model gets; the state itself stays as it is."""
+Handler = Callable[["Step", State, Artifact], Awaitable[None]]
+"""Acts on one artifact of a finished turn."""
+Recorder = Callable[[Turn], Awaitable[None]]
+"""Makes a turn durable and adds it to the state. Raises SaveError."""
+
+_log = logging.getLogger(__name__)
+
+
+@runtime_checkable
+class HandlesTurns(Protocol):
+    """A handler that wants the artifacts of a finished turn together, as for running several tools at a time."""
+
+    async def handle_turn(self, step: "Step", state: State, turn: Turn) -> None:
+        """Act on all of them."""
+        ...
+
+
+class Step:
+    """Owns what its stream's watchers get. `within` gives the same step for one event."""
+
+    def __init__(
+        self,
+        *,
+        transforms: Sequence[Transform] = (),
+        handlers: Sequence[Handler | HandlesTurns] = (),
+        on_emit: Sequence[Callable[[OutputEvent], object]] = (),
+        invoke_options: Sequence[Option] = (),
+    ) -> None:
+        """`on_emit` are plain functions, called before the watchers get an event; one that raises is logged."""
+        self._transforms = tuple(transforms)
+        self._handlers = tuple(handlers)
+        self._on_emit = tuple(on_emit)
+        self._options = tuple(invoke_options)
+        self._claimed = False
+        self._record: Recorder | None = None
+        self._on_phase: Callable[[Phase], object] | None = None
+        self.hub: EventHub[OutputEvent] = EventHub(overflow=DropNewest(is_droppable), capacity=BUFFER)
+        """Every output event goes through it, in one order."""
+        self.clock = SessionClock()
+        self.context = EventContext()
+        """Of the event that is being processed: everything emitted carries it."""
+        self.over = False
+        """The event is over; whoever still holds on to this step emits nothing more."""
+
+    def claimed(self) -> "Step":
+        """This step, for a stream of its own. Raises RuntimeError the second time."""
+        if self._claimed:
+            raise RuntimeError("this step belongs to another stream; have the factory make a new one for each")
+        self._claimed = True
+        return self
+
+    def within(
+        self,
+        context: EventContext,
+        *,
+        record: Recorder | None = None,
+        on_phase: Callable[[Phase], object] | None = None,
+    ) -> "Step":
+        """This step for one event: it emits with `context`, turns go to `record`, and `on_phase` is told of phases."""
+        step = copy(self)
+        step.context, step.over, step._record, step._on_phase = context, False, record, on_phase
+        return step
+
+    # -- emitting
+
+    async def emit(self, event: OutputEvent) -> None:
+        """Give an event to the observers, then to the watchers; waits only for watchers who asked to be waited for.
+
+        Raises TurnCancelledError when the event that this step belongs to is over.
+        """
+        if self.over:
+            raise TurnCancelledError
+        for observe in self._on_emit:
+            try:
+                observe(event)
+            except Exception:
+                _log.exception("an observer of %s failed", event.kind)
+        await self.hub.deliver(event)
+
+    async def phase(self, phase: Phase) -> None:
+        """Tell where the event is in its life."""
+        if self._on_phase is not None and not self.over:
+            self._on_phase(phase)
+        await self.emit(LifecycleEvent(phase, self.context, self.clock.now()))
+
+    async def _show(self, artifact: Artifact) -> None:
+        await self.emit(ArtifactEvent(artifact, self.context, self.clock.now()))
+
+    # -- a turn of the model
+
+    async def turn(self, state: State, provider: Provider) -> State:
+        """Ask the model once, and add its turn to `state`, which is returned.
+
+        Raises what a transform, the provider or a handler raises, and SaveError.
+        """
+        view = await self._transformed(state)
+        await self.phase("submitted")
+        artifacts = await self._collected(provider.invoke(view, *self._options))
+        await self.submit(state, "assistant", *artifacts)
+        return state
+
+    async def _transformed(self, state: State) -> State:
+        for transform in self._transforms:
+            view = transform(state)
+            state = await view if inspect.isawaitable(view) else view
+        return state
+
+    async def _collected(self, coming: AsyncIterator[Artifact]) -> list[Artifact]:
+        merger, kept, begun = Merger(), list[Artifact](), False
+        try:
+            async with closing(coming, within_s=CLOSE_PROVIDER_S) as artifacts:
+                async for artifact in artifacts:
+                    if not begun:
+                        begun = True
+                        await self.phase("streaming")
+                    if not is_delta(artifact):
+                        await self._keep(merger.flush(), kept)
+                        kept.append(artifact)
+                    else:
+                        merger.add(cast(Delta, artifact))
+                    await self._show(artifact)
+        except Exception:
+            await self._keep(merger.flush(), kept)
+            raise
+        await self._keep(merger.flush(), kept)
+        return kept
+
+    async def _keep(self, artifacts: list[Artifact], kept: list[Artifact]) -> None:
+        for artifact in artifacts:
+            kept.append(artifact)
+            await self._show(artifact)
+
+    # -- a finished turn
+
+    async def submit(self, state: State, role: Role, *artifacts: Artifact) -> Turn:
+        """Add a finished turn to `state`, tell of it, and have it handled. Raises SaveError, and what handlers raise.
+
+        A user's turn that cannot be stored is not in `state` and not told; one of another role is, and fails after.
+        """
+        turn = Turn(role, artifacts)
+        failure = await self._recorded(state, turn)
+        if failure is not None and role == "user":
+            raise failure
+        await self.emit(TurnCompleteEvent(turn, self.context, self.clock.now()))
+        if failure is not None:
+            raise failure
+        await self._handled(state, turn)
+        return turn
+
+    async def _recorded(self, state: State, turn: Turn) -> SaveError | None:
+        """Shielded: a turn is stored and told, or neither."""
+        if self._record is None:
+            state.append(turn)
+            return None
+        failure = SaveError(f"Storing a turn took longer than {RECORD_LIMIT_S:g} s.", fix="See to the store.")
+        with anyio.move_on_after(RECORD_LIMIT_S, shield=True):
+            try:
+                await self._record(turn)
+                return None
+            except SaveError as error:
+                failure = error
+        if turn.role != "user":
+            state.append(turn)
+        return failure
+
+    async def _handled(self, state: State, turn: Turn) -> None:
+        for artifact in turn.artifacts:
+            for handler in self._handlers:
+                if not isinstance(handler, HandlesTurns):
+                    await handler(self, state, artifact)
+        for handler in self._handlers:
+            if isinstance(handler, HandlesTurns):
+                await handler.handle_turn(self, state, turn)
+
+    def stamped(self, event: OutputEvent) -> OutputEvent:
+        """An event from outside, with the time of now where it has none."""
+        if getattr(event, "at_s", None) == 0.0:
+            return replace(event, at_s=self.clock.now())  # type: ignore[type-var]
+        return event

@@ -1,0 +1,289 @@
+"""A text stream: one thread, one queue of events, and the handle on the worker that processes them in order."""
+
+from collections import deque
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, Self
+
+import anyio
+
+from discussion_helper.background import Background
+from discussion_helper.errors import SettingError
+from discussion_helper.events import COARSE_KINDS, FINE_KINDS, Block, DropNewest, DropOldest, Event, Subscription
+from discussion_helper.text.errors import EventDroppedError, SessionClosedError
+from discussion_helper.text.inbox import INBOX, Inbox, Item
+from discussion_helper.text.inputs import InputEvent, InterruptEvent
+from discussion_helper.text.outputs import ClosedEvent, OutputEvent, Phase, is_droppable
+from discussion_helper.text.providers.base import Provider
+from discussion_helper.text.step import BUFFER, Step
+from discussion_helper.text.threads.base import Thread, ThreadStore
+from discussion_helper.text.transcript import transcript_of
+from discussion_helper.text.watching import floor_in, to_event
+from discussion_helper.text.worker import TurnProcessor, Worker
+from discussion_helper.types import Conversation, Floor, TurnTiming
+
+__all__ = ["TIMINGS_KEPT", "Stream"]
+
+TIMINGS_KEPT = 1000
+"""Newest timings in a transcript."""
+
+
+class Stream:
+    """A `Running`: what waits, runs, and is told. For the event loop's thread.
+
+    An event that fails fails alone. Cancelling a caller of `process` ends its wait and nothing else.
+    """
+
+    def __init__(
+        self,
+        thread: Thread,
+        step: Step,
+        provider: Provider,
+        processor: TurnProcessor,
+        store: ThreadStore,
+        *,
+        inbox: int = INBOX,
+        buffer: int = BUFFER,
+        overflow: str = "drop",
+        closed: Callable[["Stream"], object] | None = None,
+    ) -> None:
+        """`inbox`: events that may wait. `buffer`, `overflow`: of watchers who name none. `closed` is told of the end.
+
+        Raises SettingError for an overflow other than "drop" and "block", RuntimeError for a step that has a stream.
+        """
+        self.thread = thread
+        self._step = step.claimed()
+        self._buffer = buffer
+        self._overflow = _checked(overflow)
+        self._tell_closed = closed
+        self._inbox = Inbox(thread.id, capacity=inbox)
+        self._worker = Worker(thread, step, provider, processor, store, inbox=self._inbox, on_phase=self._note_phase)
+        self._working: Background[None] | None = None
+        self._ended = anyio.Event()
+        self._closing = False
+        self._floor = Floor.LISTENING
+        self._asked_s = 0.0
+        self._timings: deque[TurnTiming] = deque(maxlen=TIMINGS_KEPT)
+        self._since = datetime.now(UTC)
+        self.started = False
+
+    @property
+    def id(self) -> str:
+        """The thread's."""
+        return self.thread.id
+
+    @property
+    def ended(self) -> bool:
+        """Closed, and everything released."""
+        return self._ended.is_set()
+
+    @property
+    def open(self) -> bool:
+        """Takes events: nobody has asked for its end."""
+        return not self._closing
+
+    @property
+    def pending(self) -> int:
+        """Events that wait."""
+        return len(self._inbox)
+
+    # -- a Running
+
+    def start(self) -> Self:
+        """Take events. The worker begins with the first one: an idle stream has no task."""
+        if self._closing:
+            raise SessionClosedError(self.id)
+        if not self.started:
+            self.started = True
+            self._step.clock.start()
+        return self
+
+    @property
+    def floor(self) -> Floor:
+        """THINKING while the model is asked, SPEAKING while it answers."""
+        return Floor.IDLE if self.ended else self._floor
+
+    @property
+    def conversation(self) -> Conversation:
+        """The thread as a transcript."""
+        return transcript_of(self.thread, floor=self.floor, timings=self._timings, since=self._since)
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """All that a watcher needs to catch up."""
+        conversation = self.conversation
+        return {
+            "id": self.id,
+            "kind": "text",
+            "floor": self.floor.value,
+            "running": self.started and not self._closing,
+            "pending": self.pending,
+            "elapsed_s": round(self._step.clock.now(), 3),
+            "utterances": [utterance.as_dict() for utterance in conversation.utterances],
+            "timings": [timing.as_dict() for timing in conversation.timings],
+            "interruption_rate": conversation.interruption_rate,
+        }
+
+    def events(self, *kinds: str) -> Subscription[Event]:
+        """Follow as any session is followed. No kinds = the coarse ones, "*" = all. Raises SettingError."""
+        known = {*COARSE_KINDS, *FINE_KINDS, "gap", "*"}
+        for kind in kinds:
+            if kind not in known:
+                raise SettingError(f"kinds: there is no event kind {kind!r}.", fix=f"Use {', '.join(sorted(known))}.")
+        wanted = {*(kinds or COARSE_KINDS), "gap"}
+
+        def select(output: OutputEvent) -> Event | None:
+            event = to_event(output)
+            return event if event is not None and ("*" in wanted or event.kind in wanted) else None
+
+        gap = DropOldest[Event](lambda missed, following: Event("gap", following.at_s, {"missed": missed}))
+        return self._step.hub.subscribe_as(select, overflow=gap, capacity=self._buffer)
+
+    async def interrupt(self) -> bool:
+        """Stop what runs and forget what waits; True if there was something."""
+        if self._closing or (self._worker.item is None and not self.pending):
+            return False
+        self.submit(InterruptEvent())
+        return True
+
+    async def stop(self) -> Conversation:
+        """Close it; idempotent."""
+        await self.aclose()
+        return self.conversation
+
+    async def wait(self) -> Conversation:
+        """Wait for the end. Cancelling this wait never ends the stream."""
+        await self._ended.wait()
+        return self.conversation
+
+    # -- events in
+
+    def submit(self, event: InputEvent) -> None:
+        """Queue an event and return at once; an InterruptEvent empties the queue and cancels the turn first.
+
+        Raises SessionClosedError and QueueFullError.
+        """
+        self._enqueue(event)
+
+    async def process(self, event: InputEvent, *, withdraw_on_cancel: bool = False) -> None:
+        """Queue an event and wait until it is over, and durable.
+
+        Raises ProcessError with the cause chained, TurnCancelledError, EventDroppedError, SessionClosedError and
+        QueueFullError. Cancelling this wait leaves the event where it is; `withdraw_on_cancel` takes it out if it
+        still waits.
+        """
+        item = self._enqueue(event)
+        try:
+            await item.answer_of()
+        except anyio.get_cancelled_exc_class():
+            if withdraw_on_cancel and self._inbox.withdraw(item):
+                item.answer(EventDroppedError(event.kind))
+            raise
+
+    def _enqueue(self, event: InputEvent) -> Item:
+        self._check_open()
+        self._work()
+        item = Item.of(event)
+        if isinstance(event, InterruptEvent):
+            for dropped in self._inbox.take_all():
+                dropped.answer(EventDroppedError(dropped.event.kind))
+        self._inbox.put(item)
+        if isinstance(event, InterruptEvent):
+            self.cancel()
+        return item
+
+    def cancel(self) -> None:
+        """Cancel the running turn; what waits is processed. Nothing when idle. Raises SessionClosedError."""
+        self._check_open()
+        self._worker.cancel()
+
+    def _check_open(self) -> None:
+        if self._closing:
+            raise SessionClosedError(self.id)
+
+    # -- events out
+
+    async def emit(self, event: OutputEvent) -> None:
+        """Give any event with a kind and a context to the watchers, also while a turn runs. It changes no state.
+
+        Raises SessionClosedError.
+        """
+        self._check_open()
+        await self._step.emit(self._step.stamped(event))
+
+    def subscribe(
+        self, *kinds: str, buffer: int | None = None, overflow: str | None = None
+    ) -> Subscription[OutputEvent]:
+        """Follow the output from this call on. No kinds = all; an artifact's event has the artifact's kind.
+
+        Full, it loses the newest event that tells no state of affairs ("drop"), or makes `emit` wait ("block").
+        Raises SettingError for another overflow.
+        """
+        wanted = frozenset(kinds)
+
+        def select(event: OutputEvent) -> OutputEvent | None:
+            asked = (not wanted or event.kind in wanted) and not isinstance(event, ClosedEvent)
+            return event if asked else None
+
+        blocks = _checked(overflow or self._overflow) == "block"
+        policy: Block[OutputEvent] | DropNewest[OutputEvent] = Block() if blocks else DropNewest(is_droppable)
+        return self._step.hub.subscribe_as(select, overflow=policy, capacity=buffer or self._buffer)
+
+    # -- the worker
+
+    def _work(self) -> None:
+        """Have a worker. Raises RuntimeError off a running event loop."""
+        if self._working is None:
+            self._working = Background(self._run, name="a stream's worker").start()
+        self.start()
+
+    async def _run(self) -> None:
+        try:
+            await self._worker.run()
+        finally:
+            self._end()
+
+    def _note_phase(self, phase: Phase) -> None:
+        self._floor = floor_in(phase) or self._floor
+        at_s = self._step.clock.now()
+        if phase == "submitted":
+            self._asked_s = at_s
+        elif phase == "streaming":
+            self._timings.append(TurnTiming(think_s=at_s - self._asked_s))
+
+    # -- the end
+
+    async def aclose(self) -> None:
+        """Cancel the turn, wait until it has wound down and was saved, release the watchers; idempotent.
+
+        Events that wait are answered with SessionClosedError. From inside a turn it does not wait, and its caller
+        is cancelled with the turn.
+        """
+        self._closing = True
+        self._inbox.close()
+        self._step.hub.release()
+        self._worker.cancel()
+        if self._working is None:
+            self._end()
+        if self._worker.is_here():
+            await anyio.lowlevel.checkpoint()
+        else:
+            await self._ended.wait()
+
+    def _end(self) -> None:
+        if self.ended:
+            return
+        self._closing = True
+        for item in filter(None, (self._worker.item, *self._inbox.take_all())):
+            item.answer(SessionClosedError(self.id))
+        self._step.hub.close(ClosedEvent(self._step.clock.now()))
+        self._step.clock.stop()
+        self._ended.set()
+        if self._tell_closed is not None:
+            self._tell_closed(self)
+
+
+def _checked(overflow: str) -> str:
+    if overflow not in ("drop", "block"):
+        raise SettingError(f"overflow: {overflow!r} is none.", fix='Use "drop" or "block".')
+    return overflow

@@ -1,0 +1,106 @@
+"""The port of the thread stores, and a thread."""
+
+import re
+import secrets
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Protocol, Self
+
+import anyio
+
+from discussion_helper.errors import SettingError
+from discussion_helper.text.errors import ThreadNotFoundError
+from discussion_helper.text.state import State, Turn
+
+__all__ = ["Thread", "ThreadInfo", "ThreadStore", "checked_id", "info_of", "new_id", "requested_id"]
+
+_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
+
+
+@dataclass(slots=True, eq=False, weakref_slot=True)
+class Thread:
+    """One conversation as it is stored. Everybody who holds the same thread of a store holds the same object."""
+
+    id: str
+    state: State = field(default_factory=State)
+    created_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    updated_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    metadata: dict[str, str] = field(default_factory=dict)
+    """Set what you like, then `ThreadStore.save`."""
+    lock: anyio.Lock = field(default_factory=anyio.Lock, repr=False)
+    """Held by the store while it writes, so that turns of several writers have one order, in memory and stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadInfo:
+    """A stored thread without its turns."""
+
+    id: str
+    created_at: datetime
+    updated_at: datetime
+    metadata: dict[str, str]
+
+
+class ThreadStore(Protocol):
+    """Where threads are. Every method raises StoreBusyError when another process stands in the way."""
+
+    async def create(self, *, thread_id: str | None = None, metadata: dict[str, str] | None = None) -> Thread:
+        """Store a new empty thread. Raises SettingError for a bad id or one that is taken, SaveError."""
+        ...
+
+    async def get(self, thread_id: str) -> Thread:
+        """The thread with its turns. Raises ThreadNotFoundError (also for a bad id), ThreadCorruptError."""
+        ...
+
+    async def find(self, key: str, value: str) -> Thread | None:
+        """The oldest thread whose metadata has `key` with this very value."""
+        ...
+
+    async def append(self, thread: Thread, turn: Turn) -> None:
+        """Make one turn durable, then add it to the thread's state. Raises SaveError; the state is then unchanged."""
+        ...
+
+    async def save(self, thread: Thread) -> None:
+        """Make durable whatever of it is not: turns, metadata; `updated_at` advances. Raises SaveError."""
+        ...
+
+    async def delete(self, thread_id: str) -> bool:
+        """Forget a thread; False if it was not there."""
+        ...
+
+    async def list(self) -> list[ThreadInfo]:
+        """All that can be read, the newest change first."""
+        ...
+
+    async def aclose(self) -> None:
+        """Release files and connections; idempotent."""
+        ...
+
+    async def __aenter__(self) -> Self: ...
+
+    async def __aexit__(self, *exc_info: object) -> None: ...
+
+
+def new_id() -> str:
+    """A new id that cannot be guessed: 128 bits."""
+    return secrets.token_urlsafe(16)
+
+
+def checked_id(thread_id: str) -> str:
+    """The id, which is then safe as a file's name. Raises ThreadNotFoundError for what cannot be one."""
+    if not isinstance(thread_id, str) or not _ID.fullmatch(thread_id):
+        raise ThreadNotFoundError(str(thread_id)[:80])
+    return thread_id
+
+
+def requested_id(thread_id: str) -> str:
+    """The id that somebody wants for a new thread. Raises SettingError for what cannot be one."""
+    try:
+        return checked_id(thread_id)
+    except ThreadNotFoundError:
+        raise SettingError("thread_id: it cannot be an id.", fix="Use 8 to 64 of A-Z, a-z, 0-9, _ and -.") from None
+
+
+def info_of(thread: Thread) -> ThreadInfo:
+    """The thread without its turns."""
+    return ThreadInfo(thread.id, thread.created_at, thread.updated_at, dict(thread.metadata))

@@ -1,0 +1,138 @@
+"""The worker of one stream: takes queued events one by one, and sees each of them through to its end."""
+
+import logging
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from functools import partial
+
+import anyio
+
+from discussion_helper.background import Background, CancelledWithin
+from discussion_helper.text.artifacts import Text
+from discussion_helper.text.errors import ProcessError, SaveError, TurnCancelledError, UnsupportedEventError
+from discussion_helper.text.inbox import Inbox, Item
+from discussion_helper.text.inputs import InterruptEvent, UserMessageEvent
+from discussion_helper.text.outputs import ErrorEvent, Phase
+from discussion_helper.text.providers.base import Provider
+from discussion_helper.text.state import State, Turn
+from discussion_helper.text.step import Step
+from discussion_helper.text.threads.base import Thread, ThreadStore
+
+__all__ = ["LET_GO_S", "SAVE_LIMIT_S", "TurnProcessor", "Worker"]
+
+LET_GO_S = 5.0
+"""How long a cancelled turn may take to wind down, before the stream goes on without it."""
+SAVE_LIMIT_S = 5.0
+"""How long saving may take, also when the stream is closing."""
+
+TurnProcessor = Callable[[Step, State, Provider], Awaitable[object]]
+"""Answers what is in the state, to the end of the whole pipeline, tools included. Must not swallow cancellation."""
+
+_PROCESSING: ContextVar[frozenset[str]] = ContextVar("threads whose turn this code is part of", default=frozenset())
+_log = logging.getLogger(__name__)
+
+
+class Worker:
+    """`run` is a task of its stream. An event that fails fails alone; what ends the task answers everybody."""
+
+    def __init__(
+        self,
+        thread: Thread,
+        step: Step,
+        provider: Provider,
+        processor: TurnProcessor,
+        store: ThreadStore,
+        *,
+        inbox: Inbox,
+        on_phase: Callable[[Phase], object],
+    ) -> None:
+        """`on_phase` is told of the phases of every event."""
+        self._thread = thread
+        self._step = step
+        self._provider = provider
+        self._processor = processor
+        self._store = store
+        self._inbox = inbox
+        self._on_phase = on_phase
+        self._turn: Background[bool] | None = None
+        self._waiting = anyio.CancelScope()
+        self.item: Item | None = None
+        """What is being processed."""
+
+    def is_here(self) -> bool:
+        """Whether the calling code is part of a turn of this worker, and must not wait for its end."""
+        return self._thread.id in _PROCESSING.get()
+
+    async def run(self) -> None:
+        """Process events until the inbox is closed."""
+        while (item := await self._inbox.next()) is not None:
+            self.item = item
+            await self._process(item)
+            self.item = None
+
+    def cancel(self) -> None:
+        """Cancel the turn that runs, if one does."""
+        if self._turn is not None:
+            self._turn.cancel()
+            self._waiting.cancel()
+
+    async def _process(self, item: Item) -> None:
+        step = self._step.within(item.context, record=self._record, on_phase=self._on_phase)
+        # Nothing is awaited between taking the item and here: whoever cancels finds the turn.
+        self._turn = Background(partial(self._act, item, step), name="a turn").start()
+        error = await self._outcome(self._turn)
+        self._turn = None
+        step.over = True
+        error = await self._saved(error)
+        await self._tell_end(self._step.within(item.context, on_phase=self._on_phase), error)
+        item.answer(error if error is None or isinstance(error, ProcessError) else ProcessError(error))
+
+    async def _act(self, item: Item, step: Step) -> bool:
+        """True when it ended by itself."""
+        _PROCESSING.set(_PROCESSING.get() | {self._thread.id})
+        match item.event:
+            case UserMessageEvent(content):
+                await step.submit(self._thread.state, "user", Text(content))
+                await self._processor(step, self._thread.state, self._provider)
+            case InterruptEvent():
+                pass
+            case event:
+                raise UnsupportedEventError(event.kind)
+        return True
+
+    async def _outcome(self, turn: Background[bool]) -> BaseException | None:
+        """What the turn failed with; TurnCancelledError when it was cancelled and did not end well all the same."""
+        try:
+            with anyio.CancelScope() as self._waiting:
+                await turn.finished()
+            if not await turn.ends(within_s=LET_GO_S):
+                _log.warning("a turn of thread %s does not let go; it is left behind", self._thread.id)
+        except BaseException:  # the event loop ends
+            turn.cancel()
+            raise
+        if turn.error is not None and not (turn.cancelled and isinstance(turn.error, CancelledWithin)):
+            return turn.error
+        return None if turn.result else TurnCancelledError()
+
+    async def _record(self, turn: Turn) -> None:
+        await self._store.append(self._thread, turn)
+
+    async def _saved(self, error: BaseException | None) -> BaseException | None:
+        failure = SaveError(f"save thread: it took longer than {SAVE_LIMIT_S:g} s.", fix="See to the store.")
+        with anyio.move_on_after(SAVE_LIMIT_S, shield=True):
+            try:
+                await self._store.save(self._thread)
+                return error
+            except Exception as cause:
+                failure = SaveError(f"save thread: {cause}")
+                failure.__cause__ = cause
+        if error is not None:
+            error.add_note(str(failure))
+        return error or failure
+
+    async def _tell_end(self, step: Step, error: BaseException | None) -> None:
+        if isinstance(error, TurnCancelledError):
+            await step.phase("cancelled")
+        elif error is not None:
+            await step.emit(ErrorEvent(error, step.context, step.clock.now()))
+        await step.phase("done")
