@@ -1,7 +1,6 @@
 """Conversations that people hold with a machine: a session listens, answers and speaks as a background task."""
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # the name that type checkers know; `typing` would take longer than all else here
 if TYPE_CHECKING:
     from discussion_helper.discussion import Discussion
     from discussion_helper.errors import DiscussionError

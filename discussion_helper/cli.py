@@ -5,15 +5,14 @@ Little is imported here, and the rest where Ctrl-C can be taken already.
 
 import errno
 import os
-import signal
 import sys
-from contextlib import suppress
-from typing import TYPE_CHECKING, NoReturn
 
+TYPE_CHECKING = False  # the name that type checkers know; `typing` would take longer than all else here
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
     from types import FrameType
+    from typing import NoReturn
 
 __all__ = ["BROKEN_PIPE", "INTERRUPTED", "NOTHING_SAID", "entry", "main"]
 
@@ -28,7 +27,7 @@ _NOT_WRITTEN = (errno.EPIPE, errno.EIO, errno.EBADF, errno.EFBIG, errno.ENOSPC)
 """What standard output fails with when nobody reads it, or a disk is full."""
 
 
-def entry() -> NoReturn:
+def entry() -> "NoReturn":
     """Run one command and leave the process.
 
     At once, without the interpreter's own end: a model that still computes in a native thread when its library is
@@ -36,8 +35,13 @@ def entry() -> NoReturn:
     by the command; what was printed is flushed here.
     """
     try:
+        import signal
+
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, _leave)
+    except KeyboardInterrupt:
+        _leave()
+    try:
         code = main()
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     except KeyboardInterrupt:
@@ -81,6 +85,8 @@ def _not_written(error: OSError) -> int:
     """The exit code where standard output takes nothing more; why, unless it is that nobody reads on."""
     if error.errno == errno.EPIPE:
         return BROKEN_PIPE
+    from contextlib import suppress
+
     with suppress(OSError):
         print(f"discussion-helper: The output could not be written: {error.strerror}.", file=sys.stderr)
     return 1
@@ -88,13 +94,17 @@ def _not_written(error: OSError) -> int:
 
 def _begin(arguments: "argparse.Namespace") -> None:
     """From here Ctrl-C is the command's to clean up after; one that takes signals itself says from when."""
+    import signal
+
     if signal.getsignal(signal.SIGINT) is _leave and not getattr(arguments, "takes_signals", False):
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _leave(number: int, frame: "FrameType | None") -> None:  # noqa: ARG001 - the signature of signal handlers
+def _leave(number: int = 0, frame: "FrameType | None" = None) -> None:  # noqa: ARG001 - as handlers are called
     """Ctrl-C before the command is at work: an exception in the middle of any import would not always arrive."""
     if sys.argv[1:2] == ["talk"] and "--json" in sys.argv:
-        with suppress(OSError):
+        try:
             os.write(1, NOTHING_SAID)
+        finally:  # whether anybody wants it or not
+            os._exit(INTERRUPTED)
     os._exit(INTERRUPTED)

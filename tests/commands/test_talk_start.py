@@ -18,7 +18,7 @@ if sys.platform == "win32":
 
 RECORDING = Path(__file__).parents[2] / "audio" / "speech" / "jfk.wav"
 PROGRAM = """
-import os, signal, sys
+import os, sys
 from discussion_helper.cli import entry
 
 class Key:
@@ -29,14 +29,14 @@ class Key:
             sys.meta_path.remove(self)
             import time
             os.write(told, str(time.monotonic()).encode())
-            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), 2)
 
 module, told, *sys.argv[1:] = sys.argv[1:]
 told = int(told)
 sys.meta_path.insert(0, Key())
 entry()
 """
-EARLY = ["discussion_helper.command_line", "argparse", "discussion_helper.commands.talk", "discussion_helper.types"]
+EARLY = ["signal", "argparse", *(f"discussion_helper.{name}" for name in ("command_line", "commands.talk", "types"))]
 LATER = ["anyio", "discussion_helper.commands.talk_owner", "discussion_helper.app", "numpy"]
 LOADING = ["xllamacpp", "ctranslate2", "onnxruntime"]
 LIMIT_S = 2.0
