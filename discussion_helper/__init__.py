@@ -37,12 +37,12 @@ _HOMES = {
 }
 """Loaded at the first use: the command line passes through here, and has to be able to take Ctrl-C at once."""
 
+if not TYPE_CHECKING:  # for a type checker it would stand for any name
 
-def __getattr__(name: str) -> object:
-    import importlib
+    def __getattr__(name: str) -> object:
+        import importlib
 
-    for home, names in _HOMES.items():
-        if name in names:
-            found: object = getattr(importlib.import_module(f"{__name__}.{home}"), name)
-            return found
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        for home, names in _HOMES.items():
+            if name in names:
+                return getattr(importlib.import_module(f"{__name__}.{home}"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -123,3 +123,11 @@ def test_a_parser_of_a_command_is_as_strict() -> None:
     actions = CommandParser().add_subparsers()
 
     assert isinstance(actions.add_parser("x"), CommandParser)
+
+
+def test_the_package_gives_its_names_when_they_are_used() -> None:
+    import discussion_helper
+
+    assert all(getattr(discussion_helper, name).__name__ == name for name in discussion_helper.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        getattr(discussion_helper, "nothing")  # noqa: B009 - a type checker would see it
