@@ -75,11 +75,16 @@ class EventHub(Generic[T]):
             if subscription is not None:
                 subscription.put(item)
 
-    async def deliver(self, item: T) -> None:
-        """Publish, once no watcher whose overflow is Block is too full for the item. Waits for no other one."""
+    async def room_for(self, item: T) -> bool:
+        """Wait until no watcher whose overflow is Block is too full for the item; whether that took a wait.
+
+        What is published at once then, without another await, is lost by none of them.
+        """
+        waited = False
         while (room := self._held_up(item)) is not None:
+            waited = True
             await room.opened()
-        self.publish(item)
+        return waited
 
     def release(self) -> None:
         """From here on nobody waits for a watcher: the end is near."""

@@ -43,7 +43,7 @@ class DropNewest(Generic[T]):
 
 
 class Block(Generic[T]):
-    """Overflow: whoever publishes with `EventHub.deliver` waits for room; what is published without waiting is lost."""
+    """Overflow: whoever publishes waits with `EventHub.room_for`; what is published without waiting is lost."""
 
     def room_for(self, item: T, buffer: deque[T], capacity: int) -> int:  # noqa: ARG002 - any item may be lost
         """Make no room; returns how many items were lost (1 = the item itself)."""

@@ -108,6 +108,8 @@ class Step:
 
         Raises TurnCancelledError when the event that this step belongs to is over.
         """
+        if await self.hub.room_for(event):
+            event = self._stamped(event)
         if self.over:
             raise TurnCancelledError
         for observe in self._on_emit:
@@ -115,7 +117,15 @@ class Step:
                 observe(event)
             except Exception:
                 _log.exception("an observer of %s failed", event.kind)
-        await self.hub.deliver(event)
+        self.hub.publish(event)
+
+    def _stamped(self, event: OutputEvent) -> OutputEvent:
+        """With the time of now, where it has a time."""
+        return replace(event, at_s=self.clock.now()) if hasattr(event, "at_s") else event  # type: ignore[type-var]
+
+    async def emit_from_outside(self, event: OutputEvent) -> None:
+        """The same for an event that does not know this step's clock."""
+        await self.emit(self._stamped(event))
 
     async def phase(self, phase: Phase) -> None:
         """Tell where the event is in its life."""
@@ -211,9 +221,3 @@ class Step:
         for handler in self._handlers:
             if isinstance(handler, HandlesTurns):
                 await handler.handle_turn(self, state, turn)
-
-    def stamped(self, event: OutputEvent) -> OutputEvent:
-        """An event from outside, with the time of now where it has none."""
-        if getattr(event, "at_s", None) == 0.0:
-            return replace(event, at_s=self.clock.now())  # type: ignore[type-var]
-        return event

@@ -209,7 +209,7 @@ class Stream:
         Raises SessionClosedError.
         """
         self._check_open()
-        await self._step.emit(self._step.stamped(event))
+        await self._step.emit_from_outside(event)
 
     def subscribe(
         self, *kinds: str, buffer: int | None = None, overflow: str | None = None

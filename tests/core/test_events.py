@@ -99,18 +99,23 @@ def test_every_watcher_sees_one_order_within_its_bound(items: list[int], capacit
         assert max(0, len(wanted) - capacity) == watcher.dropped
 
 
+async def deliver(hub: EventHub[int], item: int) -> None:
+    await hub.room_for(item)
+    hub.publish(item)
+
+
 def blocking_hub(*, capacity: int = 2) -> EventHub[int]:
     return EventHub(overflow=Block(), capacity=capacity)
 
 
 @pytest.mark.parametrize("way", ["reads", "leaves", "is forgotten", "sees the end"])
-async def test_who_delivers_waits_for_a_full_watcher_until_it(way: str) -> None:
+async def test_who_publishes_waits_for_a_full_watcher_until_it(way: str) -> None:
     hub = blocking_hub()
     watchers = [hub.subscribe()]
-    await hub.deliver(1)
-    await hub.deliver(2)
+    await deliver(hub, 1)
+    await deliver(hub, 2)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(hub.deliver, 3)
+        tasks.start_soon(deliver, hub, 3)
         await anyio.wait_all_tasks_blocked()
         assert 2 == hub.sequence
         if way == "reads":
@@ -131,7 +136,7 @@ async def test_nobody_waits_for_a_full_watcher_who_did_not_ask_for_the_item() ->
     hub = blocking_hub()
     even = hub.subscribe(lambda item: item % 2 == 0)
     for item in (2, 4, 5, 7):
-        await hub.deliver(item)
+        await deliver(hub, item)
 
     assert (4, 2) == (hub.sequence, len(even))
 
