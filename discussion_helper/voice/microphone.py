@@ -199,7 +199,7 @@ class MicrophoneListener:
         with recognition.scope:
             recognition.result = await self._recogniser.recognise(turn.samples, voiced_s=turn.voiced_s)
             if recognition.result.text:
-                self._report("partial", text=recognition.result.text)
+                self._report("partial", speaker="user", text=recognition.result.text)
         recognition.done.set()
 
     def _finish(self, note: Turn, result: Recognised) -> None:

@@ -11,6 +11,7 @@ from discussion_helper.audio.playback import Playback
 from discussion_helper.audio.resample import resample
 from discussion_helper.clock import now
 from discussion_helper.errors import SynthesisError
+from discussion_helper.responder.clauses import clauses_of
 from discussion_helper.tts.base import Synthesiser
 from discussion_helper.tts.heard import heard_words
 from discussion_helper.types import SpokenSentence
@@ -120,6 +121,10 @@ class SpeakerVoice:
             cut=cut,
             heard=heard_words(clause.text, played_s, total_s, language=self._language) if cut else None,
         )
+
+    def clauses(self, text: str) -> list[str]:
+        """A long text in the pieces in which a reply comes: the first sound is early, and a cut loses little."""
+        return clauses_of(text)
 
     async def prepare(self, sentence: str) -> None:
         """Synthesise the sentence that comes next; it follows the one being played without a gap."""

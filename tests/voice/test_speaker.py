@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from discussion_helper.errors import DeviceError, SynthesisError
-from discussion_helper.parts import Audible, LooksAhead, Voice
+from discussion_helper.parts import Audible, CutsText, LooksAhead, Voice
 from discussion_helper.session import Session
 from discussion_helper.testing import EchoResponder, ScriptedListener
 from discussion_helper.types import SpokenSentence
@@ -61,6 +61,19 @@ async def test_it_is_a_voice_that_looks_ahead_and_knows_when_it_is_heard(
         assert isinstance(voice, Voice)
         assert isinstance(voice, LooksAhead)
         assert isinstance(voice, Audible)
+
+
+async def test_a_long_text_is_spoken_in_the_pieces_of_a_reply(loudspeaker: Running, synthesiser: Any) -> None:
+    async with loudspeaker() as device:
+        voice = voice_on(device, synthesiser)
+        session = Session(ScriptedListener([], stays_open=True), EchoResponder(), voice).start()
+        async with session.events("partial", "utterance") as events:
+            await session.speak("One two three. Four five six! Seven.")
+            told = [(await anext(events)).data["text"] for _ in range(4)]
+        await session.stop()
+
+        assert isinstance(voice, CutsText)
+        assert ["One two three.", "Four five six!", "Seven.", "One two three. Four five six! Seven."] == told
 
 
 async def test_a_sentence_is_over_when_its_last_sample_was_handed_over(loudspeaker: Running, synthesiser: Any) -> None:
