@@ -63,14 +63,16 @@ def _line(event: dict[str, object]) -> str:
 
 
 def _count(text: str) -> int:
-    value = int(text)
-    if not 0 <= value <= 100:
-        raise argparse.ArgumentTypeError("use a number from 0 to 100")
-    return value
+    if not (text.isascii() and text.isdecimal() and len(text) < 4 and int(text) <= 100):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 to 100")
+    return int(text)
 
 
 def _seconds(text: str) -> float:
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
     if not 0.0 <= value <= 60.0:
-        raise argparse.ArgumentTypeError("use seconds from 0 to 60")
+        raise argparse.ArgumentTypeError(f"{text!r} are no seconds from 0 to 60")
     return value

@@ -51,12 +51,23 @@ def test_a_rehearsal_needs_nothing_that_is_heavy() -> None:
     assert (0, "") == (done.returncode, done.stderr.replace("interruption rate 0.00\n", ""))
 
 
-@pytest.mark.parametrize("option", [["--sentences", "-1"], ["--interrupt-after", "99"], ["--sentences", "x"]])
-def test_bad_options_are_refused(option: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--sentences", "-1"),
+        ("--sentences", "x"),
+        ("--sentences", "1" * 5000),
+        ("--interrupt-after", "99"),
+        ("--interrupt-after", "x"),
+        ("--interrupt-after", "nan"),
+    ],
+)
+def test_bad_options_are_refused(option: str, value: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
-        main(["rehearse", *option])
+        main(["rehearse", f"{option}={value}"])
 
     assert 2 == stopped.value.code
+    assert f"argument {option}: {value!r} " in capsys.readouterr().err
 
 
 def test_a_command_is_needed() -> None:

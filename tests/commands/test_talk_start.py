@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,24 @@ def test_a_talk_that_starts_ends_with_its_document(module: str, tmp_path: Path) 
 @pytest.mark.models
 @pytest.mark.parametrize("module", LOADING)
 def test_a_talk_that_loads_models_ends_with_its_document(module: str, tmp_path: Path) -> None:
+    check_talk(module, tmp_path / "talk.wav")
+
+
+@pytest.fixture
+def busy() -> Iterator[None]:
+    """Two processes that take all they get."""
+    others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
+    yield
+    for other in others:
+        other.kill()
+        other.wait()
+
+
+@pytest.mark.models
+@pytest.mark.slow
+@pytest.mark.usefixtures("busy")
+@pytest.mark.parametrize("module", [*EARLY, *LATER, *LOADING])
+def test_it_ends_in_time_on_a_busy_machine(module: str, tmp_path: Path) -> None:
     check_talk(module, tmp_path / "talk.wav")
 
 
