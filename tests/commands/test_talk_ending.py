@@ -237,3 +237,19 @@ def test_the_screen_is_given_back_as_it_was() -> None:
 
         assert 130 == talk.code()
         assert before == talk.terminal.modes()
+
+
+def test_a_library_that_keeps_the_interpreters_lock_cannot_keep_the_process() -> None:
+    program = (
+        "import ctypes; from discussion_helper.commands.talk_ending import ExitSoon;"
+        "ExitSoon(lambda: None, silent=lambda: True).arm(130); print('armed', flush=True); ctypes.PyDLL(None).sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            assert b"armed\n" == process.stdout.readline()
+            assert 1 == process.wait(END_S)
+            assert b"" == process.stderr.read()
+        finally:
+            process.kill()
