@@ -28,8 +28,9 @@ INTERRUPTED = 128 + signal.SIGINT
 """What shells report for a program that Ctrl-C ended."""
 HANGUP = 129
 """The same for one whose terminal was closed: 128 + SIGHUP, which Windows does not have."""
-EXIT_LIMIT_S = 0.8
-"""From the wish to end to the end of the process, which is to come within two seconds of the key."""
+EXIT_LIMIT_S = 1.0
+"""From the wish to end to the end of the process, which is to come within two seconds of the key. A session takes that
+long at most to stop."""
 SILENT_LIMIT_S = 0.4
 """The same before the first turn: models may be loading, whose libraries hold the interpreter's lock, so that nobody
 sees the key, for 0.4 s, and for 1.4 s on a busy machine (measured). A session without a turn stops in 0.1 s."""
