@@ -112,7 +112,7 @@ class ToolCallDelta:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool gave. `content` is for a person, `value` (JSON-shaped) for whoever computes with it."""
+    """What a tool gave: `content` as text, `value` (JSON-shaped) for whoever computes with it."""
 
     tool_call_id: str
     content: str = ""
@@ -122,8 +122,8 @@ class ToolResult:
 
     @property
     def for_model(self) -> str:
-        """The text that the model gets: the value as JSON, or the content where there is no value."""
-        return self.content if self.value is None else json.dumps(self.value, ensure_ascii=False)
+        """The text that the model gets, also after a reload: the content, or the value as JSON where there is none."""
+        return self.content if self.content or self.value is None else json.dumps(self.value, ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,4 +155,9 @@ def payload_of(artifact: Artifact) -> dict[str, Any] | None:
     if type(artifact) is not ARTIFACTS.get(artifact.kind):
         return None
     values = {field.name: getattr(artifact, field.name) for field in fields(artifact)}  # type: ignore[arg-type]
-    return {name: value for name, value in values.items() if value not in ("", None, False)}
+    return {name: value for name, value in values.items() if _says(name, value)}
+
+
+def _says(name: str, value: Any) -> bool:
+    """A tool's value may well be false, 0 or an empty text."""
+    return value is not None and (name == "value" or value not in ("", False))

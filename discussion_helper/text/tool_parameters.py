@@ -1,0 +1,99 @@
+"""The parameters of a tool: their JSON schema from a function's type hints, and arguments that fit it."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from discussion_helper.errors import SettingError
+
+__all__ = ["BadArguments", "Parameters"]
+
+_DATA = ("default", "enum", "const", "examples")
+"""Keys of a schema under which values stand, not schemas."""
+_TOLD = 3
+"""Problems told of one call: enough to put it right, and short."""
+_TYPED = "Give every parameter a type that JSON can hold, and no *args, **kwargs or positional-only ones."
+
+
+class BadArguments(Exception):
+    """A model's arguments do not fit; the text is for the model."""
+
+
+class Parameters:
+    """Of one function, read from its signature; what pydantic can validate can be a parameter.
+
+    `Annotated[int, "how many"]` describes a parameter; pydantic's own `Field` in there works too. `schema` is the
+    JSON schema of the object that the arguments are.
+    """
+
+    def __init__(self, function: Callable[..., Any], *, owner: str) -> None:
+        """`owner` is the tool's name. Raises SettingError for a function that no schema can be made of."""
+        try:
+            parameters = list(inspect.signature(function, eval_str=True).parameters.values())
+        except (NameError, TypeError, ValueError) as error:
+            raise SettingError(f"tool {owner}: its signature cannot be read ({error}).", fix=_TYPED) from error
+        for parameter in parameters:
+            _check(parameter, owner)
+        self._names = [parameter.name for parameter in parameters]
+        self._model, self.schema = _modelled(parameters, owner)
+
+    def parse(self, arguments: str) -> dict[str, Any]:
+        """The keyword arguments in a JSON text ("" = none). Raises BadArguments."""
+        from pydantic import ValidationError
+
+        try:
+            values = self._model.model_validate_json(arguments.strip() or "{}")
+        except ValidationError as error:
+            problems = error.errors(include_url=False, include_context=False, include_input=False)
+            raise BadArguments(_told(problems)) from None
+        except (RecursionError, UnicodeError):
+            raise BadArguments("They are not valid JSON") from None
+        return {name: getattr(values, f"p{number}") for number, name in enumerate(self._names)}
+
+
+def _check(parameter: inspect.Parameter, owner: str) -> None:
+    named = parameter.kind in (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    if not named or parameter.annotation is inspect.Parameter.empty:
+        what = "has no type hint" if named else "cannot be given by name"
+        raise SettingError(f"tool {owner}: its parameter {parameter.name} {what}.", fix=_TYPED)
+
+
+def _modelled(parameters: list[inspect.Parameter], owner: str) -> tuple[Any, dict[str, Any]]:
+    """A model of pydantic with numbered fields: any name may then be a parameter's."""
+    from pydantic import ConfigDict, create_model
+    from pydantic.errors import PydanticUserError
+
+    fields: dict[str, Any] = {f"p{number}": _field(parameter) for number, parameter in enumerate(parameters)}
+    try:
+        model = create_model("Arguments", __config__=ConfigDict(extra="forbid"), **fields)
+        return model, {"properties": {}, **_without_titles(model.model_json_schema())}
+    except (PydanticUserError, NameError, TypeError) as error:
+        line = str(error).splitlines()[0]
+        raise SettingError(f"tool {owner}: no schema can be made of its parameters ({line}).", fix=_TYPED) from error
+
+
+def _field(parameter: inspect.Parameter) -> tuple[Any, Any]:
+    from pydantic import Field
+
+    notes = getattr(parameter.annotation, "__metadata__", ())
+    described = [("description", note) for note in notes if isinstance(note, str)]
+    default = ... if parameter.default is inspect.Parameter.empty else parameter.default
+    field: Any = Field
+    return parameter.annotation, field(default, alias=parameter.name, **dict(described))
+
+
+def _without_titles(schema: Any) -> Any:
+    """Titles only repeat the names; a parameter called "title" is no text, and stays."""
+    if isinstance(schema, list):
+        return [_without_titles(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {key: value for key, value in schema.items() if key != "title" or not isinstance(value, str)}
+    return {key: value if key in _DATA else _without_titles(value) for key, value in kept.items()}
+
+
+def _told(problems: list[Any]) -> str:
+    places = [".".join(map(str, problem["loc"])) for problem in problems[:_TOLD]]
+    lines = [f"{place}: {problem['msg']}".removeprefix(": ") for place, problem in zip(places, problems, strict=False)]
+    more = f"; and {len(problems) - _TOLD} more" if len(problems) > _TOLD else ""
+    return " ".join(("; ".join(lines) + more).split())[:500]
