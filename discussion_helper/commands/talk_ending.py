@@ -31,9 +31,9 @@ HANGUP = 129
 EXIT_LIMIT_S = 1.0
 """From the wish to end to the end of the process, which is to come within two seconds of the key. A session takes that
 long at most to stop."""
-SILENT_LIMIT_S = 0.4
+SILENT_LIMIT_S = 0.3
 """The same before the first turn: models may be loading, whose libraries hold the interpreter's lock, so that nobody
-sees the key, for 0.4 s, and for 1.4 s on a busy machine (measured). A session without a turn stops in 0.1 s."""
+sees the key, for 0.4 s, and for 1 to 2 s on a busy machine (measured). A session without a turn stops in 0.1 s."""
 HARD_LIMIT_S = 0.4
 """So much later it ends without a word and with code 1: a library keeps that lock, or nobody reads what is printed."""
 
