@@ -2,7 +2,7 @@
 
 import importlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -102,12 +102,27 @@ def portaudio() -> Any:
 
 def refresh() -> None:
     """Let PortAudio look for devices anew. Every open stream dies: close them first. Raises DeviceError."""
+    _look_again(lambda library: library._initialize())
+
+
+def refresh_if_unused() -> bool:
+    """Let PortAudio look for devices anew, unless a stream of this process is open or hangs. Raises DeviceError.
+
+    Done while a talk goes on: nothing that anybody writes to stderr meanwhile is lost.
+    """
+    with while_open.held_off() as unused:
+        if unused:
+            _look_again(_initialize_beside_others)
+    return unused
+
+
+def _look_again(initialize: Callable[[Any], object]) -> None:
     loaded = "sounddevice" in sys.modules
     library = portaudio()
 
     def look() -> None:
         library._terminate()
-        library._initialize()
+        initialize(library)
 
     try:
         answered = not loaded or within(_START_S, look)  # what was not loaded has just looked
@@ -115,14 +130,6 @@ def refresh() -> None:
         raise DeviceError(f"PortAudio cannot start again: {error}.", fix=_here(_SYSTEM_FIX)) from error
     if not answered:
         raise DeviceError("The sound system does not answer.", fix=_here(_SYSTEM_FIX))
-
-
-def refresh_if_unused() -> bool:
-    """Let PortAudio look for devices anew, unless a stream of this process is open or hangs. Raises DeviceError."""
-    with while_open.held_off() as unused:
-        if unused:
-            refresh()
-    return unused
 
 
 def list_devices() -> list[Device]:
@@ -173,6 +180,15 @@ def index_of(device: Device) -> int:
 def muted_fix() -> str:
     """What to do on this system about a microphone that delivers nothing but zeros."""
     return _here(_MUTED_FIX)
+
+
+def _initialize_beside_others(library: Any) -> None:
+    """What `library._initialize` does, but for pointing descriptor 2 of the whole process elsewhere meanwhile."""
+    if sys.platform != "linux" or not hasattr(library, "_lib"):
+        library._initialize()
+        return
+    library._check(library._lib.Pa_Initialize(), "Error initializing PortAudio")
+    library._initialized += 1
 
 
 def _here(texts: dict[str, str]) -> str:

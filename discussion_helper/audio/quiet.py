@@ -30,23 +30,40 @@ class QuietLibraries:
         """Be quiet from now on."""
         with self._lock:
             self._holders += 1
-            if self._holders == 1 and (stderr := _c_stderr()) is not None:
-                self._null = self._null or _open_null()
-                if self._null:
-                    self._before, stderr.value = stderr.value, self._null
+            if self._holders == 1:
+                self._hush()
 
     def release(self) -> None:
         """Undo one `hold`; the last one lets the libraries speak again."""
         with self._lock:
             self._holders -= 1
-            if self._holders == 0 and self._before and (stderr := _c_stderr()) is not None:
-                stderr.value, self._before = self._before, None
+            if self._holders == 0:
+                self._give_back()
 
     @contextmanager
     def held_off(self) -> Generator[bool]:
-        """Inside, `hold` and `release` wait; whether nobody holds it."""
+        """Inside, libraries are quiet and `hold` and `release` wait; whether nobody holds it."""
         with self._lock:
-            yield not self._holders
+            unused = not self._holders
+            if unused:
+                self._hush()
+            try:
+                yield unused
+            finally:
+                if unused:
+                    self._give_back()
+
+    # -- with the lock held
+
+    def _hush(self) -> None:
+        if (stderr := _c_stderr()) is not None:
+            self._null = self._null or _open_null()
+            if self._null:
+                self._before, stderr.value = stderr.value, self._null
+
+    def _give_back(self) -> None:
+        if self._before and (stderr := _c_stderr()) is not None:
+            stderr.value, self._before = self._before, None
 
 
 while_open = QuietLibraries()

@@ -50,10 +50,11 @@ def test_the_last_of_many_holders_ends_it(capfd: pytest.CaptureFixture[str]) -> 
     assert capfd.readouterr().err == "again\n"
 
 
-def test_whoever_holds_it_off_knows_whether_it_is_held() -> None:
+def test_whoever_holds_it_off_knows_whether_it_is_held(capfd: pytest.CaptureFixture[str]) -> None:
     quiet = QuietLibraries()
     with quiet.held_off() as free:
         assert free
+        complain("of JACK")
         holder = Thread(target=quiet.hold)
         holder.start()
         assert not quiet._holders
@@ -61,6 +62,8 @@ def test_whoever_holds_it_off_knows_whether_it_is_held() -> None:
     with quiet.held_off() as free:
         assert not free
     quiet.release()
+
+    assert capfd.readouterr().err == ""
 
 
 def test_a_library_that_cannot_be_told_is_no_error() -> None:

@@ -5,13 +5,14 @@ import os
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import Any
 
 import numpy as np
 import pytest
 
-from discussion_helper.audio.devices import find_device
+from discussion_helper.audio.devices import find_device, refresh_if_unused
 from discussion_helper.audio.frames import Samples
 from discussion_helper.audio.inbox import Captured, Closed, DeviceLost, Inbox, Item, Played
 from discussion_helper.audio.playback import Playback, Position
@@ -226,3 +227,24 @@ def test_an_underrun_is_counted_and_not_written_to_stderr(
 
     assert speaker.underflows > 0
     assert capfd.readouterr().err == ""
+
+
+def test_looking_for_devices_in_a_talk_writes_nothing_to_stderr_and_loses_nothing(
+    room: VirtualDevices, capfd: pytest.CaptureFixture[str]
+) -> None:
+    done = Event()
+
+    def write() -> None:
+        while not done.is_set():
+            os.write(2, b".")
+            written.append(1)
+
+    written: list[int] = []
+    with ThreadPoolExecutor(1) as helper:
+        writing = helper.submit(write)
+        assert refresh_if_unused()
+        done.set()
+        writing.result(5.0)
+
+    assert find_device(None, "input").inputs
+    assert capfd.readouterr().err == "." * len(written)
