@@ -121,7 +121,7 @@ class WhisperRecogniser:
         decoder = self._load()
         if self._wanted and not decoder.knows(self._wanted):
             what = f"language: the model in {self._path} does not know {self._wanted}."
-            raise SettingError(what, fix="Choose another language (two letters, as in de), or another recogniser.")
+            raise SettingError(what, fix="Choose a multilingual model (base is one), or a language that it knows.")
         return decoder
 
     def _release(self) -> None:
