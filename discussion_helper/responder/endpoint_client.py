@@ -1,0 +1,101 @@
+"""One endpoint and one of its models: OpenAI's own client within bounds, and errors that do not hold the key."""
+
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from discussion_helper.errors import SettingError
+from discussion_helper.responder.base import checked_base_url, is_loopback
+from discussion_helper.responder.body import shorten
+from discussion_helper.responder.completion import Completion
+from discussion_helper.responder.endpoint_errors import EndpointErrors
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+__all__ = ["EndpointClient"]
+
+_CONNECT_LIMIT_S = 5.0
+_CLOSE_LIMIT_S = 0.2
+_KEY_FIX = "Copy the key again into the environment variable OPENAI_API_KEY."
+
+
+class EndpointClient:
+    """A request is made once, or twice when the endpoint fails (5xx) before it has begun to answer.
+
+    A server on this machine is never asked through a proxy, an endpoint that points elsewhere is not followed, and
+    OpenAI's organisation and project go to OpenAI alone.
+    """
+
+    def __init__(self, *, base_url: str, model: str, api_key: str | None) -> None:
+        """Nothing is asked yet. Raises SettingError."""
+        self.base_url = checked_base_url(base_url)
+        if not model.strip():
+            raise SettingError("model is empty.", fix="Name the model that the endpoint is to use.")
+        self.model = model.strip()
+        if api_key is not None and not (api_key.isascii() and api_key.isprintable() and " " not in api_key):
+            raise SettingError("api_key holds what no key can: white space, or other than ASCII.", fix=_KEY_FIX)
+        self.errors = EndpointErrors(base_url=self.base_url, model=self.model, api_key=api_key)
+        self._headers = _left_out(self.base_url, api_key)
+        self._client = _client(self.base_url, api_key)
+
+    def completion(self, messages: list[Any], fields: dict[str, Any], *, optional: str = "") -> Completion:
+        """A completion that is not asked for yet; `fields` are more of the request, see Completion for `optional`."""
+        request = {
+            "model": self.model,
+            "messages": messages,
+            "extra_body": dict(fields),
+            "extra_headers": self._headers,
+        }
+        return Completion(self._client, request, errors=self.errors, optional=optional)
+
+    async def check(self, *, within_s: float) -> None:
+        """Ask for the list of models: is anybody there, and is the key good.
+
+        Raises EndpointRefused, EndpointUnreachable. An endpoint that has no such list is taken as it is.
+        """
+        import openai
+
+        with anyio.CancelScope(deadline=anyio.current_time() + within_s):
+            try:
+                await self._client.models.with_raw_response.list(extra_headers=self._headers)
+            except openai.APIStatusError as error:
+                if error.status_code in (401, 403) or not 400 <= error.status_code < 500:
+                    raise self.errors.of(error) from None
+            except Exception as error:
+                raise self.errors.of(error) from None
+            return
+        raise self.errors.unreachable(f"does not answer within {within_s:g} s")
+
+    async def aclose(self) -> None:
+        """Close the connections; idempotent."""
+        with anyio.move_on_after(_CLOSE_LIMIT_S, shield=True):
+            await self._client.close()
+
+
+def _client(base_url: str, api_key: str | None) -> "AsyncOpenAI":
+    import openai
+
+    timeout = openai.Timeout(None, connect=_CONNECT_LIMIT_S)  # the other limits are those of Patience
+    return openai.AsyncOpenAI(
+        base_url=base_url,
+        api_key=api_key or "none",  # never None: the client would take OPENAI_API_KEY and send it anywhere
+        max_retries=0,
+        timeout=timeout,
+        http_client=openai.DefaultAsyncHttpxClient(
+            trust_env=not is_loopback(base_url),
+            timeout=timeout,
+            follow_redirects=False,
+            event_hooks={"response": [shorten]},
+        ),
+    )
+
+
+def _left_out(base_url: str, api_key: str | None) -> dict[str, Any]:
+    """Headers that the client would send: a placeholder for a key, and OpenAI's account from the environment."""
+    import openai
+
+    names = [] if api_key else ["Authorization"]
+    if not base_url.startswith("https://api.openai.com/"):
+        names += ["OpenAI-Organization", "OpenAI-Project"]
+    return {name: openai.Omit() for name in names}
