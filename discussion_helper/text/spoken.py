@@ -1,0 +1,36 @@
+"""A stored thread as the thread of a voice session: spoken and typed turns in one order."""
+
+from discussion_helper.text.artifacts import Text
+from discussion_helper.text.state import Role, Turn
+from discussion_helper.text.threads.base import Thread, ThreadStore
+from discussion_helper.types import Message, Utterance
+
+__all__ = ["SpokenThread"]
+
+
+class SpokenThread:
+    """Fits `discussion_helper.parts.Thread`. Streams may write to the same thread at the same time.
+
+    The order is the one in which the turns became durable, in memory and stored.
+    """
+
+    def __init__(self, store: ThreadStore, thread: Thread) -> None:
+        """The store stays open for as long as this is used."""
+        self._store = store
+        self.thread = thread
+
+    async def append(self, utterance: Utterance) -> None:
+        """Store one turn: the user's, or of the agent's what was heard of it.
+
+        Raises SaveError and StoreBusyError.
+        """
+        role: Role = "user" if utterance.speaker == "user" else "assistant"
+        await self._store.append(self.thread, Turn(role, (Text(utterance.text),), interrupted=utterance.interrupted))
+
+    def messages(self) -> list[Message]:
+        """What user and assistant said in the whole thread, in order, as language models take it."""
+        return [
+            Message(role=turn.role, content=turn.text)
+            for turn in self.thread.state.turns
+            if (turn.role == "user" or turn.role == "assistant") and turn.text
+        ]
