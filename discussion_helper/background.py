@@ -8,10 +8,11 @@ import contextvars
 import sys
 import threading
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any, Generic, Self, TypeVar
 
 import anyio
-from anyio.lowlevel import checkpoint, current_token
+from anyio.lowlevel import checkpoint
 
 from discussion_helper.failures import Carried
 
@@ -189,16 +190,25 @@ def _asyncio_task() -> asyncio.Task[Any] | None:
 
 
 def _here() -> tuple[int, object]:
-    try:
-        return threading.get_ident(), current_token()
-    except anyio.NoEventLoopError:
-        return threading.get_ident(), None
+    """The thread, and the event loop that runs in it, also inside a callback of that loop; None = none does."""
+    trio = _trio()
+    loop: object = trio.lowlevel.current_trio_token() if trio is not None else None
+    if trio is None:
+        with suppress(RuntimeError):
+            loop = asyncio.get_running_loop()
+    return threading.get_ident(), loop
+
+
+def _trio() -> Any:
+    """The module, where this code runs on trio; imported by whoever does."""
+    trio = sys.modules.get("trio")
+    return trio if trio is not None and trio.lowlevel.in_trio_run() else None
 
 
 def _spawn(main: Callable[[], Awaitable[None]], name: str) -> object:
     """Start a coroutine as a task of the running event loop; nothing is created when there is none."""
-    trio = sys.modules.get("trio")  # imported by whoever runs on it
-    if trio is not None and trio.lowlevel.in_trio_run():
+    trio = _trio()
+    if trio is not None:
         return trio.lowlevel.spawn_system_task(main, name=name, context=contextvars.copy_context())
     try:
         loop = asyncio.get_running_loop()

@@ -1,5 +1,7 @@
 """The background handle."""
 
+import asyncio
+
 import anyio
 import pytest
 
@@ -115,3 +117,19 @@ def test_groups_of_one_are_unwrapped_and_larger_ones_are_not() -> None:
 
     assert inner is unwrapped(ExceptionGroup("a", [ExceptionGroup("b", [inner])]))
     assert pair is unwrapped(pair)
+
+
+def test_what_a_callback_of_the_loop_started_can_be_stopped_by_its_tasks() -> None:
+    async def main() -> bool:
+        started = anyio.Event()
+        background: Background[None] = Background(anyio.sleep_forever)
+
+        def callback() -> None:
+            background.start()
+            started.set()
+
+        asyncio.get_running_loop().call_soon(callback)
+        await started.wait()
+        return await background.stop(within_s=1.0)
+
+    assert asyncio.run(main())
