@@ -89,7 +89,7 @@ class ResponderError(DiscussionError):
 
 
 class EndpointRefused(ResponderError):
-    """The endpoint answered with an error status."""
+    """The endpoint answered with an error status, with a redirection, or with more than is read of one event."""
 
 
 class EndpointUnreachable(ResponderError):
