@@ -1,29 +1,20 @@
 """The responder that needs no server: a small language model in this process."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import Any
 
-import anyio
-from anyio import to_thread
-
-from discussion_helper.background import Background
-from discussion_helper.errors import ResponderError, SettingError
-from discussion_helper.responder.base import Clauses, with_system
+from discussion_helper.errors import ResponderError
+from discussion_helper.responder.base import Clauses
 from discussion_helper.responder.decoding import Decoding
-from discussion_helper.responder.history import fitting, size_of, without_fragments
-from discussion_helper.responder.llama import ContextFull, Llama, check_model_file
+from discussion_helper.responder.embedded_model import EmbeddedModel, EmbeddedRequest, at_least, sampling
+from discussion_helper.responder.history import without_fragments
+from discussion_helper.responder.llama import Llama, check_model_file
 from discussion_helper.responder.prompt import system_prompt
 from discussion_helper.responder.reasoning import ReasoningFilter
 from discussion_helper.types import Message
 
 __all__ = ["EmbeddedResponder"]
 
-_FREE_LIMIT_S = 0.15
-_BYTES_PER_TOKEN = 3.0
-"""First guess; English has 4 to 4.5, other languages 2 to 3. A guess that was too high is corrected by the model."""
-_MARGIN = 16
-"""Tokens kept free beside the reply's."""
 _UNSPEAKABLE = ("\n", "\n\n", " \n", "*", "**", " **", "#", "`", "```", " `")
 """Tokens the model may not choose: they begin lists, headings and code."""
 
@@ -51,18 +42,14 @@ class EmbeddedResponder:
 
         Nothing is loaded yet. Raises ModelMissing, ModelCorrupt, SettingError.
         """
-        self._path = Path(model_path)
-        check_model_file(self._path)
+        path = Path(model_path)
+        check_model_file(path)
         self._system = system_prompt() if system is None else system
-        self._threads = _at_least(1, threads, "threads")
-        self._max_tokens = _at_least(1, max_tokens, "max_tokens")
-        self._context = _at_least(max_tokens + 256, context, "context")
-        self._sampling = _sampling(temperature, seed)
-        self._bytes_per_token = _BYTES_PER_TOKEN
-        self._limiter = anyio.CapacityLimiter(1)
-        self._llama: Llama | None = None
-        self._decodings: set[Decoding] = set()
-        self._closed = False
+        at_least(1, threads, "threads")
+        self._max_tokens = at_least(1, max_tokens, "max_tokens")
+        at_least(max_tokens + 256, context, "context")
+        self._sampling = {**sampling(temperature, seed), "logit_bias": [[text, False] for text in _UNSPEAKABLE]}
+        self._model = EmbeddedModel(lambda: Llama(path, threads=threads, context=context), context=context)
 
     async def reply(self, messages: Sequence[Message]) -> AsyncIterator[str]:
         """One clause per item. Closing it stops the model. Raises ModelError, ResponderError."""
@@ -74,10 +61,10 @@ class EmbeddedResponder:
                     yield clause
             cut_short = await decoding.outcome() == "length" and not clauses.empty
         finally:
-            await self._end(decoding)
+            await self._model.end(decoding)
         for clause in [] if cut_short else [*clauses.feed(speakable.flush()), *clauses.flush()]:
             yield clause
-        if clauses.empty and not self._closed:
+        if clauses.empty and not self._model.closed:
             raise ResponderError("The language model had nothing to say.", fix="Say it in other words.")
 
     async def warmup(self) -> None:
@@ -86,82 +73,14 @@ class EmbeddedResponder:
         try:
             await decoding.outcome()
         finally:
-            await self._end(decoding)
+            await self._model.end(decoding)
 
     async def aclose(self) -> None:
         """Stop what is going on and free the model, within 0.4 s; what takes longer ends by itself. Idempotent."""
-        self._closed = True
-        async with anyio.create_task_group() as tasks:
-            for decoding in self._decodings:
-                tasks.start_soon(self._end, decoding)
-        freeing = Background(self._free, name="freeing the language model").start()
-        with anyio.move_on_after(_FREE_LIMIT_S, shield=True):
-            await freeing.finished()
+        await self._model.aclose()
 
-    def _begin(self, messages: list[Message], max_tokens: int) -> Decoding:
-        if self._closed:
-            raise RuntimeError("the responder is closed; make a new one")
-        with_system("", messages)  # refuses what is no turn, in the caller's task
-
-        def work(take: Callable[[str], bool]) -> str:
-            return self._answer(messages, max_tokens, take)
-
-        decoding = Decoding(work, limiter=self._limiter)
-        self._decodings.add(decoding)
-        return decoding
-
-    async def _end(self, decoding: Decoding) -> None:
-        await decoding.aclose()
-        self._decodings.discard(decoding)
-
-    async def _free(self) -> None:
-        await to_thread.run_sync(self._drop, limiter=self._limiter)
-
-    # -- in the worker thread, which the limiter keeps to one
-
-    def _drop(self) -> None:
-        self._llama = None
-
-    def _answer(self, messages: list[Message], max_tokens: int, take: Callable[[str], bool]) -> str:
-        while not take(""):
-            if self._llama is None:
-                self._llama = Llama(self._path, threads=self._threads, context=self._context)
-                continue
-            request = with_system(self._system, fitting(messages, self._room()))
-            try:
-                return self._llama.chat({"messages": request, "max_tokens": max_tokens, **self._sampling}, take)
-            except ContextFull as full:
-                self._correct(request, full.tokens)
-        return ""
-
-    def _room(self) -> int:
-        """Bytes for the turns, beside the system prompt and the reply."""
-        tokens = self._context - self._max_tokens - _MARGIN
-        return max(int(tokens * self._bytes_per_token) - size_of(self._system), 1)
-
-    def _correct(self, request: Sequence[Any], tokens: int) -> None:
-        """The model counted `tokens` in a request that was to fit: guess lower."""
-        counted = sum(size_of(message["content"]) for message in request) / tokens
-        self._bytes_per_token = 0.9 * min(self._bytes_per_token, counted)
-        if self._bytes_per_token < 0.1:
-            raise ResponderError("The system prompt does not fit into the context.", fix="Make it shorter.")
-
-
-def _sampling(temperature: float, seed: int | None) -> dict[str, Any]:
-    if not 0.0 <= temperature <= 2.0:
-        raise SettingError(f"temperature is {temperature:g}.", fix="Choose one from 0 to 2.")
-    return {
-        "temperature": temperature,
-        "top_p": 0.9,
-        "dry_multiplier": 0.8,  # against phrases that repeat themselves for ever
-        "dry_allowed_length": 4,
-        "logit_bias": [[text, False] for text in _UNSPEAKABLE],
-        "chat_template_kwargs": {"enable_thinking": False},
-        **({} if seed is None else {"seed": seed}),
-    }
-
-
-def _at_least(least: int, value: int, name: str) -> int:
-    if value < least:
-        raise SettingError(f"{name} is {value}.", fix=f"Choose {least} or more.")
-    return value
+    def _begin(self, messages: Sequence[Message], max_tokens: int) -> Decoding:
+        request = EmbeddedRequest(
+            messages=messages, system=self._system, max_tokens=max_tokens, sampling=self._sampling
+        )
+        return self._model.begin(request)

@@ -255,7 +255,7 @@ async def test_closing_the_responder_stops_frees_and_is_bounded(
     with anyio.fail_after(5):
         await responder.aclose()
         await responder.aclose()
-    assert responder._llama is None
+    assert responder._model._llama is None
     assert all([clause == "Go." async for clause in clauses])
     with pytest.raises(RuntimeError, match="closed"):
         await clauses_of(responder)
@@ -270,10 +270,10 @@ async def test_closing_does_not_wait_for_a_stuck_thread(responder: EmbeddedRespo
     await anext(clauses)
     with anyio.fail_after(5):
         await responder.aclose()
-    assert responder._llama is not None
+    assert responder._model._llama is not None
     let_go.set()
     with anyio.fail_after(5):
-        while responder._llama is not None:  # freed when the thread has ended
+        while responder._model._llama is not None:  # freed when the thread has ended
             await anyio.lowlevel.checkpoint()
     await clauses.aclose()
 
