@@ -19,14 +19,22 @@ class ReasoningFilter:
     def __init__(self) -> None:
         self._held = ""  # may be the beginning of a tag
         self._inside = False
+        self.thought = ""
+        """What stood between tags in the text that was fed last."""
 
     def feed(self, text: str) -> str:
         """Take the next piece; what of it can be spoken."""
-        text, self._held = self._held + text, ""
         spoken: list[str] = []
+        thought: list[str] = []
+        self._split(text, spoken, thought)
+        self.thought = "".join(thought)
+        return "".join(spoken)
+
+    def _split(self, text: str, spoken: list[str], thought: list[str]) -> None:
+        text, self._held = self._held + text, ""
         at = 0
         while (mark := text.find("<", at)) >= 0:
-            self._keep(text[at:mark], spoken)
+            (thought if self._inside else spoken).append(text[at:mark])
             begin = text[mark : mark + _LONGEST].lower()
             tag = next((tag for tag in _TAGS if begin.startswith(tag)), None)
             if tag is not None:
@@ -34,18 +42,14 @@ class ReasoningFilter:
                 at = mark + len(tag)
             elif any(tag.startswith(begin) for tag in _TAGS):  # only the end of the text is that short
                 self._held = text[mark:]
-                return "".join(spoken)
+                return
             else:
-                self._keep("<", spoken)
+                (thought if self._inside else spoken).append("<")
                 at = mark + 1
-        self._keep(text[at:], spoken)
-        return "".join(spoken)
+        (thought if self._inside else spoken).append(text[at:])
 
     def flush(self) -> str:
         """The text has ended: what was held back and turned out to be no tag."""
         rest, self._held = self._held, ""
+        self.thought = rest if self._inside else ""
         return "" if self._inside else rest
-
-    def _keep(self, text: str, spoken: list[str]) -> None:
-        if not self._inside:
-            spoken.append(text)

@@ -1,0 +1,130 @@
+"""A thread as the messages of a chat completion, repaired where a server would refuse it."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from itertools import count, islice, takewhile
+from typing import Any
+
+from discussion_helper.text.artifacts import Image, Text, ToolCall, ToolResult
+from discussion_helper.text.state import State, Turn
+
+__all__ = ["CUT_OFF", "messages_of"]
+
+CUT_OFF = "This call was cut off; whether it took effect is not known."
+"""What the model gets for a call without a result: its turn was cancelled, or the process ended."""
+
+_ODD = re.compile(r"[^A-Za-z0-9_-]")
+_LONGEST_NAME = 64
+
+Wire = dict[str, Any]
+
+
+def messages_of(state: State) -> list[Wire]:
+    """The turns, those that say nothing left out, turns of one speaker in a row as one message.
+
+    Every call of a tool has one result behind it, the one that was stored or CUT_OFF, and an id of its own; results
+    of no call are left out. Reasoning is not sent back. A call's arguments that are no JSON object are sent as an
+    empty one, since servers parse them: what was wrong with them is in its result.
+    """
+    messages: list[Wire] = []
+    ids = _Ids(state)
+    turns = state.turns
+    for at, turn in enumerate(turns):
+        for message in _made_of(turn, islice(turns, at + 1, None), ids):
+            _add(messages, message)
+    return messages
+
+
+def _made_of(turn: Turn, later: Iterable[Turn], ids: "_Ids") -> Iterable[Wire]:
+    if turn.role == "assistant":
+        return _assistant(turn, _results_in(later), ids)
+    return () if turn.role == "tool" else _plain(turn)
+
+
+class _Ids:
+    """Keeps an id that is the only one of its kind, and makes one up for any other."""
+
+    def __init__(self, state: State) -> None:
+        self._used: set[str] = set()
+        self._known = {call.id for turn in state.turns for call in turn.artifacts if isinstance(call, ToolCall)}
+        self._free = (f"call_{number}" for number in count(1))
+
+    def of(self, call: ToolCall) -> str:
+        wanted = _clean(call.id)
+        if not wanted or wanted in self._used:
+            wanted = next(free for free in self._free if free not in self._known)
+        self._used.add(wanted)
+        return wanted
+
+
+def _results_in(turns: Iterable[Turn]) -> list[ToolResult]:
+    """In the tools' turns that these begin with."""
+    tools = takewhile(lambda turn: turn.role == "tool", turns)
+    return [result for turn in tools for result in turn.artifacts if isinstance(result, ToolResult)]
+
+
+def _assistant(turn: Turn, results: list[ToolResult], ids: _Ids) -> Iterator[Wire]:
+    calls = [call for call in turn.artifacts if isinstance(call, ToolCall)]
+    text = _clean(turn.text)
+    if not calls:
+        if text.strip():
+            yield {"role": "assistant", "content": text}
+        return
+    named = [(ids.of(call), call) for call in calls]
+    yield {"role": "assistant", "content": text or None, "tool_calls": [_call(*each) for each in named]}
+    for wire_id, call in named:
+        result = next((result for result in results if result.tool_call_id == call.id), None)
+        if result is not None:
+            results.remove(result)
+        content = CUT_OFF if result is None else _clean(result.for_model)
+        yield {"role": "tool", "tool_call_id": wire_id, "content": content}
+
+
+def _call(wire_id: str, call: ToolCall) -> Wire:
+    name = _ODD.sub("_", call.name)[:_LONGEST_NAME] or "unknown"
+    return {"id": wire_id, "type": "function", "function": {"name": name, "arguments": _arguments(call.arguments)}}
+
+
+def _arguments(text: str) -> str:
+    try:
+        return text if isinstance(json.loads(text), dict) and text == _clean(text) else "{}"
+    except (ValueError, RecursionError):
+        return "{}"
+
+
+def _plain(turn: Turn) -> Iterator[Wire]:
+    """A user's turn, or the system's."""
+    pictures = [part for part in turn.artifacts if isinstance(part, Image)] if turn.role == "user" else []
+    text = _clean(turn.text)
+    if pictures:
+        parts = [_part(part) for part in turn.artifacts if isinstance(part, Image | Text)]
+        yield {"role": turn.role, "content": [part for part in parts if part.get("text") != ""]}
+    elif text.strip():
+        yield {"role": turn.role, "content": text}
+
+
+def _part(part: Image | Text) -> Wire:
+    if isinstance(part, Text):
+        return {"type": "text", "text": _clean(part.content)}
+    return {"type": "image_url", "image_url": {"url": part.url}}
+
+
+def _add(messages: list[Wire], message: Wire) -> None:
+    """Together with one of the same speaker before it: many models' templates accept only turns that alternate."""
+    before = messages[-1] if messages else {}
+    if message["role"] == "tool" or before.get("role") != message["role"] or "tool_calls" in (*before, *message):
+        messages.append(message)
+    elif isinstance(before["content"], str) and isinstance(message["content"], str):
+        before["content"] += f"\n{message['content']}"
+    else:
+        before["content"] = [*_parts(before["content"]), *_parts(message["content"])]
+
+
+def _parts(content: str | list[Wire]) -> list[Wire]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+
+def _clean(text: str) -> str:
+    """Half an emoji cannot be sent."""
+    return text.encode("utf-8", "replace").decode()
