@@ -1,0 +1,191 @@
+"""The embedded provider: on a model that is played, and on the real one."""
+
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from discussion_helper.errors import ModelCorrupt, ModelMissing, SettingError
+from discussion_helper.models import Store, load_manifest
+from discussion_helper.responder.prompt import system_prompt
+from discussion_helper.text.artifacts import ReasoningDelta, Text, TextDelta, ToolCall, ToolResult, Usage
+from discussion_helper.text.inputs import UserMessageEvent
+from discussion_helper.text.manager import Manager
+from discussion_helper.text.providers import embedded
+from discussion_helper.text.providers.embedded import EmbeddedProvider
+from discussion_helper.text.providers.options import MaxTokens, Seed, Temperature
+from discussion_helper.text.state import State, Turn
+from discussion_helper.text.step import Step
+from discussion_helper.text.threads.base import Thread
+from discussion_helper.text.threads.memory import MemoryThreads
+from discussion_helper.text.tools import Tools
+
+pytestmark = pytest.mark.anyio
+
+Take = Callable[[str], bool]
+HELLO = State([Turn("user", (Text("Hello?"),))])
+
+
+@pytest.fixture(params=["asyncio", "trio"])
+def anyio_backend(request: pytest.FixtureRequest) -> str:
+    """With real threads, and so with real time."""
+    return str(request.param)
+
+
+class PlayedLlama:
+    """Stands where llama.cpp stands."""
+
+    def __init__(self) -> None:
+        self.requests: list[dict[str, Any]] = []
+        self.pieces: list[str] = ["Hello", " there."]
+        self.endless = False
+        self.running = self.most = 0
+        self.usage: tuple[int, int] | None = None
+
+    def load(self, path: Path, *, threads: int, context: int) -> "PlayedLlama":
+        return self
+
+    def chat(self, request: Mapping[str, Any], take: Take) -> str:
+        self.requests.append(dict(request))
+        self.running += 1
+        self.most = max(self.most, self.running)
+        stopped = any(take(piece) for piece in self.pieces)
+        while self.endless and not stopped:
+            stopped = take("x")
+        self.running -= 1
+        self.usage = None if stopped else (7, len(self.pieces))
+        return "" if stopped else "stop"
+
+
+@pytest.fixture
+def llama(monkeypatch: pytest.MonkeyPatch) -> PlayedLlama:
+    llama = PlayedLlama()
+    monkeypatch.setattr(embedded, "Llama", llama.load)
+    return llama
+
+
+@pytest.fixture
+async def provider(llama: PlayedLlama, tmp_path: Path) -> AsyncIterator[EmbeddedProvider]:
+    (tmp_path / "model.gguf").write_bytes(b"GGUF")
+    provider = EmbeddedProvider(tmp_path / "model.gguf", context=1024)
+    yield provider
+    await provider.aclose()
+
+
+async def given_by(provider: EmbeddedProvider, *options: Any, state: State = HELLO) -> list[Any]:
+    return [artifact async for artifact in provider.invoke(state, *options)]
+
+
+async def test_text_comes_in_pieces_and_the_usage_at_the_end(provider: EmbeddedProvider) -> None:
+    assert await given_by(provider) == [TextDelta("Hello"), TextDelta(" there."), Usage(7, 2, 9)]
+
+
+async def test_thoughts_are_reasoning(provider: EmbeddedProvider, llama: PlayedLlama) -> None:
+    llama.pieces = ["<think>", "Hm.", "</think>", "Yes. a <", " b"]
+    assert await given_by(provider) == [
+        ReasoningDelta("Hm."),
+        TextDelta("Yes. a "),
+        TextDelta("< b"),
+        Usage(7, 5, 12),
+    ]
+
+
+async def test_the_thread_goes_in_without_tools(provider: EmbeddedProvider, llama: PlayedLlama) -> None:
+    turns = [
+        Turn("system", (Text("Be brief."),)),
+        Turn("user", (Text("Weather?"),)),
+        Turn("assistant", (ToolCall("c", "weather"),)),
+        Turn("tool", (ToolResult("c", "rain"),)),
+        Turn("assistant", (Text("Rain."),)),
+        Turn("user", (Text("Sure?"),)),
+    ]
+    await given_by(provider, Temperature(0), Seed(3), MaxTokens(5000), Tools(), state=State(turns))
+    [request] = llama.requests
+    assert request["messages"] == [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Weather?"},
+        {"role": "assistant", "content": "Rain."},
+        {"role": "user", "content": "Sure?"},
+    ]
+    assert (request["temperature"], request["seed"], request["max_tokens"]) == (0, 3, 1024 - 256)
+    assert "tools" not in request
+
+
+async def test_one_call_at_a_time(provider: EmbeddedProvider, llama: PlayedLlama) -> None:
+    async with anyio.create_task_group() as tasks:
+        for _ in range(4):
+            tasks.start_soon(given_by, provider)
+    assert len(llama.requests) == 4
+    assert llama.most == 1
+
+
+async def test_cancelling_stops_the_model(provider: EmbeddedProvider, llama: PlayedLlama) -> None:
+    llama.endless = True
+    artifacts: Any = provider.invoke(HELLO)
+    await anext(artifacts)
+    began = time.perf_counter()
+    await artifacts.aclose()
+    assert time.perf_counter() - began < 0.1
+    assert llama.running == 0
+    llama.endless = False
+    assert await given_by(provider) == [TextDelta("Hello"), TextDelta(" there."), Usage(7, 2, 9)]
+
+
+async def test_a_closed_provider_answers_no_more(provider: EmbeddedProvider) -> None:
+    await provider.warmup()
+    await provider.aclose()
+    await provider.aclose()
+    with pytest.raises(RuntimeError, match="closed"):
+        await given_by(provider)
+
+
+async def test_bad_files_and_settings_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "model.gguf"
+    with pytest.raises(ModelMissing):
+        EmbeddedProvider(path)
+    path.write_bytes(b"nothing")
+    with pytest.raises(ModelCorrupt):
+        EmbeddedProvider(path)
+    path.write_bytes(b"GGUF")
+    for settings, says in [({"threads": 0}, "threads is 0"), ({"context": 512}, "context is 512")]:
+        with pytest.raises(SettingError, match=says):
+            EmbeddedProvider(path, **settings)
+    with pytest.raises(SettingError, match="temperature is 3"):
+        EmbeddedProvider(path, temperature=3)
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_the_real_model_answers_and_stops() -> None:
+    [path] = Store().path_of(load_manifest().model("SmolLM2-135M")).glob("*.gguf")
+    provider = EmbeddedProvider(path, context=1024, seed=1, temperature=0.1)
+    await provider.warmup()
+
+    def prompted(state: State) -> State:
+        return state.with_turns(before=[Turn("system", (Text(system_prompt()),))])
+
+    def step(_: Thread) -> Step:
+        return Step(transforms=[prompted], invoke_options=[MaxTokens(40)])
+
+    async with Manager(MemoryThreads(), provider, step) as manager:
+        stream = await manager.create()
+        with anyio.fail_after(40):
+            await stream.process(UserMessageEvent("What is the capital of France?"))
+        [answer] = [turn for turn in stream.thread.state.turns if turn.role == "assistant"]
+        assert "Paris" in answer.text
+        usage = answer.artifacts[-1]
+        assert isinstance(usage, Usage)
+        assert 10 < usage.prompt_tokens < 80
+        assert 0 < usage.completion_tokens <= 40
+
+    story = State([Turn("user", (Text("Tell me a long story about a ship."),))])
+    artifacts: Any = provider.invoke(story)
+    with anyio.fail_after(40):
+        assert await anext(artifacts)
+        began = time.perf_counter()
+        await artifacts.aclose()
+        assert time.perf_counter() - began < 1  # the goal is 0.1 s; the machine may be busy
+    await provider.aclose()
