@@ -11,7 +11,7 @@ from discussion_helper.text.state import Turn
 from discussion_helper.text.threads.base import ThreadInfo, checked_id
 from discussion_helper.text.threads.codec import info_data, info_from, loaded, turn_of
 from discussion_helper.text.threads.schema import migrate
-from discussion_helper.text.threads.shelf import Loaded, OvertakenError
+from discussion_helper.text.threads.shelf import GoneError, Loaded, OvertakenError
 
 __all__ = ["BUSY_S", "MEMORY", "DatabaseShelf"]
 
@@ -160,7 +160,7 @@ class DatabaseShelf:
         with self._told(), self._transaction():
             row = (data["updated_at"], info.id)
             if not self._database.execute("UPDATE threads SET updated_at = ? WHERE id = ?", row).rowcount:
-                raise SaveError(f"Thread {info.id} was deleted.", fix="Make a new one.")
+                raise GoneError(f"Thread {info.id} was deleted.", fix="Make a new one.")
             self._check_place(info.id, start)
             rows = [(info.id, start + number, turn.decode()) for number, turn in enumerate(turns)]
             self._database.executemany("INSERT INTO turns VALUES (?, ?, ?)", rows)

@@ -24,7 +24,7 @@ from discussion_helper.text.threads.base import (
     requested_id,
 )
 from discussion_helper.text.threads.codec import dumped, turn_data
-from discussion_helper.text.threads.shelf import Loaded, OvertakenError, Shelf
+from discussion_helper.text.threads.shelf import GoneError, Loaded, OvertakenError, Shelf
 from discussion_helper.text.threads.writer import Writer
 
 __all__ = ["DurableThreads"]
@@ -193,7 +193,7 @@ class DurableThreads:
         wanted = (0, [*kept.encoded, *encoded]) if self._shelf.whole else (kept.turns, encoded)
         try:
             await self._running().run(partial(self._shelf.write, info, *wanted), then=is_durable)
-        except OvertakenError:
+        except (GoneError, OvertakenError):
             self._let_go(thread)
             raise
 

@@ -15,7 +15,7 @@ from discussion_helper.errors import SettingError
 from discussion_helper.text.errors import SaveError, StoreBusyError, ThreadCorruptError, ThreadNotFoundError
 from discussion_helper.text.threads.base import ThreadInfo, checked_id
 from discussion_helper.text.threads.codec import dumped, info_data, info_from, loaded, turn_data, turn_of
-from discussion_helper.text.threads.shelf import Loaded
+from discussion_helper.text.threads.shelf import GoneError, Loaded
 
 __all__ = ["LARGEST_FILE", "LOCK", "FolderShelf"]
 
@@ -127,7 +127,9 @@ class FolderShelf:
         """See Shelf; a file is written as a whole, so `start` is 0."""
         path = self._path(info.id)
         if not os.path.lexists(path):
-            raise SaveError(f"{path}: the file has gone.", fix="Put it back, or make a new thread.")
+            raise GoneError(
+                f"{path}: the file has gone.", fix="Put it back and get the thread again, or make a new one."
+            )
         self._replace(path, info, turns)
 
     def _replace(self, path: Path, info: ThreadInfo, turns: Sequence[bytes]) -> None:
@@ -170,8 +172,10 @@ class FolderShelf:
         if self._unseen is None:
             self._unseen = self._files()
         ends = time.monotonic() + _SURVEY_S
-        while self._unseen and time.monotonic() < ends:
+        while self._unseen:
             self._look_at(self._unseen.pop())
+            if time.monotonic() >= ends:
+                break
         return not self._unseen
 
     def _files(self) -> list[Path]:

@@ -3,11 +3,15 @@
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from discussion_helper.text.errors import StoreBusyError
+from discussion_helper.text.errors import SaveError, StoreBusyError
 from discussion_helper.text.state import Turn
 from discussion_helper.text.threads.base import ThreadInfo
 
-__all__ = ["Loaded", "OvertakenError", "Shelf"]
+__all__ = ["GoneError", "Loaded", "OvertakenError", "Shelf"]
+
+
+class GoneError(SaveError):
+    """The thread is not stored any more."""
 
 
 class OvertakenError(StoreBusyError):
@@ -49,7 +53,7 @@ class Shelf(Protocol):
     def write(self, info: ThreadInfo, start: int, turns: Sequence[bytes]) -> None:
         """Store `turns`, the first of which is the turn number `start`, and the rest of `info`: all of it or nothing.
 
-        Raises SaveError for a thread that is not there any more.
+        Raises GoneError and OvertakenError.
         """
         ...
 

@@ -1,0 +1,120 @@
+"""Spoken and typed turns in one stored thread."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from discussion_helper.parts import check_parts
+from discussion_helper.text.artifacts import Text, TextDelta, ToolCall
+from discussion_helper.text.errors import SaveError
+from discussion_helper.text.inputs import UserMessageEvent
+from discussion_helper.text.manager import Manager
+from discussion_helper.text.providers.scripted import ScriptedProvider
+from discussion_helper.text.spoken import SpokenThread
+from discussion_helper.text.state import Turn
+from discussion_helper.text.step import Step
+from discussion_helper.text.threads.json_files import JsonThreads
+from discussion_helper.text.threads.memory import MemoryThreads
+from discussion_helper.text.threads.sqlite import SqliteThreads
+from discussion_helper.types import Utterance
+
+pytestmark = pytest.mark.anyio
+
+STORES: dict[str, Callable[[Path], Any]] = {
+    "memory": lambda _: MemoryThreads(),
+    "json": JsonThreads,
+    "sqlite": lambda folder: SqliteThreads(folder / "threads.db"),
+}
+
+
+@pytest.fixture(params=["asyncio", "trio"])
+def anyio_backend(request: pytest.FixtureRequest) -> str:
+    """Real threads take part: loops on real time."""
+    return str(request.param)
+
+
+@pytest.fixture(params=sorted(STORES))
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    """One of each kind."""
+    return STORES[request.param](tmp_path)
+
+
+async def test_of_the_agent_what_was_heard_is_stored(store: Any) -> None:
+    async with store:
+        thread = await store.create()
+        spoken = SpokenThread(store, thread)
+        check_parts(thread=spoken)
+        await spoken.append(Utterance("user", "How far is the moon?"))
+        await spoken.append(Utterance("agent", "It is", interrupted=True, said="It is far away."))
+        await spoken.append(Utterance("user", "Thanks."))
+        assert (
+            Turn("user", (Text("How far is the moon?"),)),
+            Turn("assistant", (Text("It is"),), interrupted=True),
+            Turn("user", (Text("Thanks."),)),
+        ) == thread.state.turns
+
+
+async def test_the_messages_are_those_of_the_whole_thread(store: Any) -> None:
+    async with store:
+        thread = await store.create()
+        for turn in (
+            Turn("system", (Text("Be brief."),)),
+            Turn("user", (Text("typed"),)),
+            Turn("assistant", (ToolCall("c", "f"),)),
+            Turn("tool", (Text("result"),)),
+            Turn("assistant", (Text("an"), Text("swer"))),
+        ):
+            await store.append(thread, turn)
+        spoken = SpokenThread(store, thread)
+        await spoken.append(Utterance("user", "spoken"))
+        await spoken.append(Utterance("agent", "", interrupted=True))
+        assert [
+            {"role": "user", "content": "typed"},
+            {"role": "assistant", "content": "answer"},
+            {"role": "user", "content": "spoken"},
+        ] == spoken.messages()
+
+
+async def test_spoken_and_typed_turns_have_one_order(store: Any) -> None:
+    provider = ScriptedProvider([TextDelta("typed "), TextDelta("answer")])
+    async with store:
+        async with Manager(store, provider, lambda _: Step()) as manager:
+            stream = await manager.create()
+            spoken = SpokenThread(store, stream.thread)
+
+            async def talk() -> None:
+                for number in range(15):
+                    await spoken.append(Utterance("user", f"said {number}"))
+                    await spoken.append(Utterance("agent", f"heard {number}"))
+
+            async def write() -> None:
+                for number in range(15):
+                    await stream.process(UserMessageEvent(f"typed {number}"))
+
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(talk)
+                tasks.start_soon(write)
+            thread_id, turns = stream.id, stream.thread.state.turns
+        texts = [turn.text for turn in turns]
+        assert 60 == len(turns)
+        assert [f"said {n}" for n in range(15)] == [text for text in texts if text.startswith("said")]
+        assert [f"typed {n}" for n in range(15)] == [
+            text for text in texts if text.startswith("typed ") and text[6] != "a"
+        ]
+    if isinstance(store, MemoryThreads):
+        return
+    async with store:
+        assert turns == (await store.get(thread_id)).state.turns
+
+
+async def test_a_turn_that_cannot_be_stored_says_so(store: Any) -> None:
+    async with store:
+        thread = await store.create()
+        spoken = SpokenThread(store, thread)
+        await store.delete(thread.id)
+        with pytest.raises(SaveError):
+            await spoken.append(Utterance("user", "hello?"))
+        assert [] == spoken.messages()
