@@ -4,9 +4,10 @@ A deque and an Event per subscription, because that delivers about ten times as 
 memory object streams do, and because `publish` then needs neither a task nor an await.
 """
 
+import secrets
 import weakref
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -21,6 +22,7 @@ __all__ = [
     "DropOldest",
     "Event",
     "EventHub",
+    "Numbered",
     "Overflow",
     "Subscription",
 ]
@@ -48,6 +50,14 @@ class Event:
         return {"kind": self.kind, "at_s": round(self.at_s, 3), **payload}
 
 
+@dataclass(frozen=True, slots=True)
+class Numbered(Generic[U]):
+    """An item with its number at the hub, for who may want to resume after it; 0 = it has none, as a gap."""
+
+    number: int
+    item: U
+
+
 class EventHub(Generic[T]):
     """Publishes to every watcher in one order. Use it from the event loop's thread alone."""
 
@@ -61,6 +71,8 @@ class EventHub(Generic[T]):
         self._blocking: dict[int, weakref.ref[Subscription[Any]]] = {}
         self._admitted = 0
         self._last_words: tuple[T, ...] | None = None
+        self.epoch = secrets.token_hex(4)
+        """Whose numbers these are: another hub, as of a stream attached again, counts anew."""
         self.sequence = 0
         """Number of the newest item; 0 = nothing published yet."""
 
@@ -120,6 +132,41 @@ class EventHub(Generic[T]):
         self, select: Callable[[T], U | None], *, overflow: Overflow[U], capacity: int | None = None
     ) -> Subscription[U]:
         """The same for who wants the items in another form: what `select` makes of them, where it is not None."""
+        held = [taken for item in self._last_words or () if (taken := select(item)) is not None]
+        return self._admit(select, held, overflow, capacity or self._capacity)
+
+    def follow(
+        self,
+        select: Callable[[T], U | None],
+        *,
+        overflow: Overflow[Numbered[U]],
+        capacity: int | None = None,
+        after: int | None = None,
+    ) -> Subscription[Numbered[U]] | None:
+        """`subscribe_as` with the items' numbers; it begins with what came after item number `after`, in one step.
+
+        Nothing is missed then, and nothing comes twice. None when some of what came after it is no longer kept.
+        """
+        missed = list(enumerate(self._last_words or (), self.behind + 1)) if after is None else self.since(after)
+        if missed is None:
+            return None
+
+        def numbered(item: T) -> Numbered[U] | None:
+            taken = select(item)
+            return None if taken is None else Numbered(self.sequence, taken)
+
+        held = [Numbered(number, taken) for number, item in missed if (taken := select(item)) is not None]
+        return self._admit(numbered, held, overflow, max(capacity or self._capacity, len(held)))
+
+    @property
+    def behind(self) -> int:
+        """Number of the newest item that a watcher who comes now does not get."""
+        return self.sequence - len(self._last_words or ())
+
+    def _admit(
+        self, select: Callable[[T], U | None], held: Sequence[U], overflow: Overflow[U], capacity: int
+    ) -> Subscription[U]:
+        """A watcher who has `held` already, and gets what is published from now on."""
         self._admitted += 1
         key, watchers, blocking = self._admitted, self._watchers, self._blocking
 
@@ -127,12 +174,12 @@ class EventHub(Generic[T]):
             watchers.pop(key, None)
             blocking.pop(key, None)
 
-        subscription = Subscription(select=select, overflow=overflow, capacity=capacity or self._capacity, leave=leave)
+        subscription = Subscription(select=select, overflow=overflow, capacity=capacity, leave=leave)
+        for taken in held:
+            subscription.take(taken)
         if self._last_words is None:
             self._enter(key, subscription, leave)
         else:
-            for item in self._last_words:
-                subscription.put(item)
             subscription.finish()
         return subscription
 

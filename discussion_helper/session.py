@@ -50,7 +50,8 @@ class Session:
         if id is not None and not _ID.fullmatch(id):
             raise SettingError(f"id: {id!r} is not a session id.", fix="Use 8 to 64 of A-Z, a-z, 0-9, _ and -.")
         self.id = id or secrets.token_urlsafe(16)
-        self._hub: EventHub[Event] = EventHub(overflow=DropOldest(self._gap), capacity=EVENTS_HELD - 1)
+        self.hub: EventHub[Event] = EventHub(overflow=DropOldest(self._gap), capacity=EVENTS_HELD - 1)
+        """Where its events are published: to follow them in another form, or to resume."""
         self.discussion = Discussion(listener, responder, voice, policy, observer=self._observe, thread=thread)
         self._talk: Background[Conversation] = Background(self._hold_talk, name="a session's talk")
         self._supervisor: Background[None] = Background(self._supervise, name="a session")
@@ -85,7 +86,7 @@ class Session:
             if kind not in known:
                 raise SettingError(f"kinds: there is no event kind {kind!r}.", fix=f"Use {', '.join(sorted(known))}.")
         wanted = {*(kinds or COARSE_KINDS), "gap"}
-        return self._hub.subscribe(lambda event: "*" in wanted or event.kind in wanted)
+        return self.hub.subscribe(lambda event: "*" in wanted or event.kind in wanted)
 
     async def interrupt(self) -> bool:
         """Cut the reply, as a person talking over it would. False, touching nothing, unless the floor is SPEAKING."""
@@ -202,12 +203,12 @@ class Session:
         self.discussion.abandon()
         self.ended = True
         error = "; ".join(dict.fromkeys([*([told(*failures)] if failures else []), *problems]))
-        self._hub.close(
+        self.hub.close(
             Event("ended", self.discussion.clock.now(), {"reason": reason} | ({"error": error} if error else {}))
         )
 
     def _observe(self, kind: str, data: dict[str, Any]) -> None:
-        self._hub.publish(Event(kind, self.discussion.clock.now(), data))
+        self.hub.publish(Event(kind, self.discussion.clock.now(), data))
 
     def _gap(self, missed: int, following: Event) -> Event:
         return Event("gap", following.at_s, {"missed": missed})

@@ -52,8 +52,11 @@ class Subscription(Generic[T]):
 
     def put(self, item: Any) -> None:
         """Take an item if it was asked for; never waits. Called by the hub."""
-        if self._finished or (taken := self._select(item)) is None:
-            return
+        if not self._finished and (taken := self._select(item)) is not None:
+            self.take(taken)
+
+    def take(self, taken: T) -> None:
+        """Hold an item in the form that this watcher has it in. Called by the hub."""
         lost = self._overflow.room_for(taken, self._buffer, self._capacity)
         self.dropped += lost
         self._missed += lost

@@ -9,7 +9,16 @@ import anyio
 
 from discussion_helper.background import Background
 from discussion_helper.errors import SettingError
-from discussion_helper.events import COARSE_KINDS, FINE_KINDS, Block, DropNewest, DropOldest, Event, Subscription
+from discussion_helper.events import (
+    COARSE_KINDS,
+    FINE_KINDS,
+    Block,
+    DropNewest,
+    DropOldest,
+    Event,
+    EventHub,
+    Subscription,
+)
 from discussion_helper.text.errors import EventDroppedError, SessionClosedError
 from discussion_helper.text.inbox import INBOX, Inbox, Item
 from discussion_helper.text.inputs import InputEvent, InterruptEvent
@@ -83,6 +92,16 @@ class Stream:
         return not self._closing
 
     @property
+    def busy(self) -> bool:
+        """An event is being processed."""
+        return self._worker.item is not None
+
+    @property
+    def hub(self) -> EventHub[OutputEvent]:
+        """Where its output is published: to follow it in another form, or to resume."""
+        return self._step.hub
+
+    @property
     def pending(self) -> int:
         """Events that wait."""
         return len(self._inbox)
@@ -141,7 +160,7 @@ class Stream:
 
     async def interrupt(self) -> bool:
         """Stop what runs and forget what waits; True if there was something."""
-        if self._closing or (self._worker.item is None and not self.pending):
+        if self._closing or not (self.busy or self.pending):
             return False
         self.submit(InterruptEvent())
         return True
@@ -163,7 +182,7 @@ class Stream:
 
         Raises SessionClosedError and QueueFullError.
         """
-        self._enqueue(event)
+        self.enqueue(event)
 
     async def process(self, event: InputEvent, *, withdraw_on_cancel: bool = False) -> None:
         """Queue an event and wait until it is over, and durable.
@@ -172,7 +191,7 @@ class Stream:
         QueueFullError. Cancelling this wait leaves the event where it is; `withdraw_on_cancel` takes it out if it
         still waits.
         """
-        item = self._enqueue(event)
+        item = self.enqueue(event)
         try:
             await item.answer_of()
         except anyio.get_cancelled_exc_class():
@@ -180,7 +199,8 @@ class Stream:
                 item.answer(EventDroppedError(event.kind))
             raise
 
-    def _enqueue(self, event: InputEvent) -> Item:
+    def enqueue(self, event: InputEvent) -> Item:
+        """`submit` for who wants to know later what becomes of it: see `Item.answer_of`."""
         self._check_open()
         self._work()
         item = Item.of(event)
