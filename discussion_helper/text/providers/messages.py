@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator
-from itertools import count, islice, takewhile
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count, takewhile
 from typing import Any
 
 from discussion_helper.text.artifacts import Image, Text, ToolCall, ToolResult
@@ -17,29 +17,29 @@ CUT_OFF = "This call was cut off; whether it took effect is not known."
 _ODD = re.compile(r"[^A-Za-z0-9_-]")
 _LONGEST_NAME = 64
 
-Wire = dict[str, Any]
+_Wire = dict[str, Any]
 
 
-def messages_of(state: State) -> list[Wire]:
+def messages_of(state: State) -> list[_Wire]:
     """The turns, those that say nothing left out, turns of one speaker in a row as one message.
 
     Every call of a tool has one result behind it, the one that was stored or CUT_OFF, and an id of its own; results
     of no call are left out. Reasoning is not sent back. A call's arguments that are no JSON object are sent as an
     empty one, since servers parse them: what was wrong with them is in its result.
     """
-    messages: list[Wire] = []
+    messages: list[_Wire] = []
     ids = _Ids(state)
     turns = state.turns
-    for at, turn in enumerate(turns):
-        for message in _made_of(turn, islice(turns, at + 1, None), ids):
+    for at in range(len(turns)):
+        for message in _made_of(turns, at, ids):
             _add(messages, message)
     return messages
 
 
-def _made_of(turn: Turn, later: Iterable[Turn], ids: "_Ids") -> Iterable[Wire]:
-    if turn.role == "assistant":
-        return _assistant(turn, _results_in(later), ids)
-    return () if turn.role == "tool" else _plain(turn)
+def _made_of(turns: Sequence[Turn], at: int, ids: "_Ids") -> Iterable[_Wire]:
+    if turns[at].role == "assistant":
+        return _assistant(turns[at], _results_after(turns, at), ids)
+    return () if turns[at].role == "tool" else _plain(turns[at])
 
 
 class _Ids:
@@ -58,13 +58,14 @@ class _Ids:
         return wanted
 
 
-def _results_in(turns: Iterable[Turn]) -> list[ToolResult]:
-    """In the tools' turns that these begin with."""
-    tools = takewhile(lambda turn: turn.role == "tool", turns)
+def _results_after(turns: Sequence[Turn], at: int) -> list[ToolResult]:
+    """In the tools' turns that follow at once."""
+    later = (turns[place] for place in range(at + 1, len(turns)))
+    tools = takewhile(lambda turn: turn.role == "tool", later)
     return [result for turn in tools for result in turn.artifacts if isinstance(result, ToolResult)]
 
 
-def _assistant(turn: Turn, results: list[ToolResult], ids: _Ids) -> Iterator[Wire]:
+def _assistant(turn: Turn, results: list[ToolResult], ids: _Ids) -> Iterator[_Wire]:
     calls = [call for call in turn.artifacts if isinstance(call, ToolCall)]
     text = _clean(turn.text)
     if not calls:
@@ -81,7 +82,7 @@ def _assistant(turn: Turn, results: list[ToolResult], ids: _Ids) -> Iterator[Wir
         yield {"role": "tool", "tool_call_id": wire_id, "content": content}
 
 
-def _call(wire_id: str, call: ToolCall) -> Wire:
+def _call(wire_id: str, call: ToolCall) -> _Wire:
     name = _ODD.sub("_", call.name)[:_LONGEST_NAME] or "unknown"
     return {"id": wire_id, "type": "function", "function": {"name": name, "arguments": _arguments(call.arguments)}}
 
@@ -93,7 +94,7 @@ def _arguments(text: str) -> str:
         return "{}"
 
 
-def _plain(turn: Turn) -> Iterator[Wire]:
+def _plain(turn: Turn) -> Iterator[_Wire]:
     """A user's turn, or the system's."""
     pictures = [part for part in turn.artifacts if isinstance(part, Image)] if turn.role == "user" else []
     text = _clean(turn.text)
@@ -104,13 +105,13 @@ def _plain(turn: Turn) -> Iterator[Wire]:
         yield {"role": turn.role, "content": text}
 
 
-def _part(part: Image | Text) -> Wire:
+def _part(part: Image | Text) -> _Wire:
     if isinstance(part, Text):
         return {"type": "text", "text": _clean(part.content)}
     return {"type": "image_url", "image_url": {"url": part.url}}
 
 
-def _add(messages: list[Wire], message: Wire) -> None:
+def _add(messages: list[_Wire], message: _Wire) -> None:
     """Together with one of the same speaker before it: many models' templates accept only turns that alternate."""
     before = messages[-1] if messages else {}
     if message["role"] == "tool" or before.get("role") != message["role"] or "tool_calls" in (*before, *message):
@@ -121,7 +122,7 @@ def _add(messages: list[Wire], message: Wire) -> None:
         before["content"] = [*_parts(before["content"]), *_parts(message["content"])]
 
 
-def _parts(content: str | list[Wire]) -> list[Wire]:
+def _parts(content: str | list[_Wire]) -> list[_Wire]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
