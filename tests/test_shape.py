@@ -30,18 +30,22 @@ LAYERS = (  # from the bottom; a module imports from its own layer and those bel
     ("voice", "text"),
     ("gateway", "interaction", "store"),
     ("web", "platforms"),
-    ("app", "choices"),
+    ("app", "choices", "text_app"),
     ("doctor",),
     ("commands", "bench", "command_line", "cli", "__main__", ""),
 )
 RANK = {folder: rank for rank, layer in enumerate(LAYERS) for folder in layer}
 STAGES = LAYERS[5]
-COMPOSERS = ("app", "bench", "choices", "commands", "doctor")  # they choose the adapters
-SHARED = ("responder.clauses", "tts.heard", "turn.activity", "turn.endpointing", "turn.turns")  # not adapters
+COMPOSERS = ("app", "bench", "choices", "commands", "doctor", "text_app")  # they choose the adapters
+SHARED = (  # not adapters: parts of stages that others stand on
+    *("responder.clauses", "responder.completion", "responder.embedded_model", "responder.endpoint_client"),
+    *("responder.llama", "responder.patience", "responder.reasoning"),
+    *("tts.heard", "turn.activity", "turn.endpointing", "turn.turns"),
+)
 LEAF = ("errors", "settings", "models")  # all that `models` may import
 TESTERS = ("testing", "commands", "bench")  # who may import `testing`
 VAGUE = {"common", "helper", "helpers", "misc", "util", "utils"}
-HEAVY = ("ctranslate2", "faster_whisper", "onnxruntime", "openai", "piper", "sounddevice", "xllamacpp")
+HEAVY = ("ctranslate2", "faster_whisper", "onnxruntime", "openai", "piper", "pydantic", "sounddevice", "xllamacpp")
 MUTABLE = {"list", "dict", "set", "bytearray", "deque", "defaultdict", "Counter", "OrderedDict", "WeakSet", "Lock"}
 CHANGES = {"add", "append", "clear", "discard", "extend", "insert", "pop", "remove", "setdefault", "sort", "update"}
 

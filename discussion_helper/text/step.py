@@ -186,7 +186,10 @@ class Step:
         """Add a finished turn to `state`, tell of it, and have it handled. Raises SaveError, and what handlers raise.
 
         A user's turn that cannot be stored is not in `state` and not told; one of another role is, and fails after.
+        Raises TurnCancelledError when the event that this step belongs to is over.
         """
+        if self.over:
+            raise TurnCancelledError
         turn = Turn(role, artifacts)
         failure = await self._recorded(state, turn)
         if failure is not None and role == "user":

@@ -529,10 +529,11 @@ async def test_a_processor_that_ignores_its_cancellation_is_left_behind(manager_
     async def stubborn(step: Step, state: State, provider: object) -> None:
         with anyio.CancelScope(shield=True):
             await release.wait()
-        try:
-            await step.phase("streaming")
-        except BaseException as error:
-            late.append(error)
+        for deed in (step.phase("streaming"), step.submit(state, "assistant", Text("too late"))):
+            try:
+                await deed
+            except BaseException as error:
+                late.append(error)
 
     async with manager_of(echo(), processor=stubborn) as manager:
         stream = await manager.create()
@@ -545,7 +546,8 @@ async def test_a_processor_that_ignores_its_cancellation_is_left_behind(manager_
         await anyio.wait_all_tasks_blocked()
 
         assert ["turn_complete user", "cancelled", "done"] == await words_of(events)
-        assert [TurnCancelledError] == [type(error) for error in late]
+        assert [TurnCancelledError, TurnCancelledError] == [type(error) for error in late]
+        assert ["user"] == [turn.role for turn in stream.thread.state.turns]
 
 
 async def test_a_processor_that_returns_though_it_was_cancelled_has_done_its_work(manager_of: Make) -> None:
