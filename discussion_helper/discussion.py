@@ -13,13 +13,13 @@ from discussion_helper.failures import failures_in
 from discussion_helper.generation import Generation
 from discussion_helper.iteration import each
 from discussion_helper.onset import speech_started, user_is_speaking
-from discussion_helper.parts import CutsText, Listener, Responder, Thread, Voice, check_parts
+from discussion_helper.parts import CutsText, Listener, Remembers, Responder, Thread, Voice, check_parts
 from discussion_helper.readying import attach_parts, warm_up
 from discussion_helper.record import Observer, Record
 from discussion_helper.reply import Reply
 from discussion_helper.storing import store
 from discussion_helper.turns import Announcement, End, Turn, Turns, Typed
-from discussion_helper.types import Conversation, Floor, Policy, Utterance, policy_of
+from discussion_helper.types import Conversation, Floor, Message, Policy, Utterance, policy_of
 
 __all__ = ["Discussion"]
 
@@ -168,10 +168,13 @@ class Discussion:
         self._record.add(turn)
         self._record.set_floor(Floor.THINKING)
         await store(self._thread, turn)
-        sentences = self.responder.reply(self.conversation.as_messages())
+        sentences = self.responder.reply(self._messages())
         reply = self._begin(sentences, max_sentences=self.policy.max_reply_sentences)
         if await reply.generation.ready():
             await self._deliver(reply, turn=turn, received=received)
+
+    def _messages(self) -> list[Message]:
+        return self._thread.messages() if isinstance(self._thread, Remembers) else self.conversation.as_messages()
 
     async def _announce(self, announcement: Announcement) -> None:
         text = announcement.text

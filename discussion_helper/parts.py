@@ -19,6 +19,7 @@ __all__ = [
     "Listener",
     "LooksAhead",
     "Mutable",
+    "Remembers",
     "Reporter",
     "Responder",
     "Thread",
@@ -160,6 +161,15 @@ class Thread(Protocol):
 
     async def append(self, utterance: Utterance) -> None:
         """Store one turn durably: the user's before it is answered, the agent's when it is over."""
+        ...
+
+
+@runtime_checkable
+class Remembers(Protocol):
+    """A thread that holds more than one session's turns: the responder is given what is in it."""
+
+    def messages(self) -> list[Message]:
+        """All of them so far, in order."""
         ...
 
 

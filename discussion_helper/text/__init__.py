@@ -37,10 +37,14 @@ from discussion_helper.text.outputs import (
     TurnCompleteEvent,
 )
 from discussion_helper.text.react import react
+from discussion_helper.text.spoken import SpokenThread
 from discussion_helper.text.state import State, Turn
 from discussion_helper.text.step import Step
 from discussion_helper.text.stream import Stream
+from discussion_helper.text.threads.json_files import JsonThreads
 from discussion_helper.text.threads.memory import MemoryThreads
+from discussion_helper.text.threads.sqlite import SqliteThreads
+from discussion_helper.text.tools import Tool, Tools, tool
 
 __all__ = [
     "ArtifactEvent",
@@ -49,6 +53,7 @@ __all__ = [
     "EventDroppedError",
     "Image",
     "InterruptEvent",
+    "JsonThreads",
     "LifecycleEvent",
     "Manager",
     "MemoryThreads",
@@ -61,6 +66,8 @@ __all__ = [
     "SessionClosedError",
     "SessionError",
     "SessionNotFoundError",
+    "SpokenThread",
+    "SqliteThreads",
     "State",
     "Step",
     "StoreBusyError",
@@ -70,9 +77,11 @@ __all__ = [
     "TextDelta",
     "ThreadCorruptError",
     "ThreadNotFoundError",
+    "Tool",
     "ToolCall",
     "ToolCallDelta",
     "ToolResult",
+    "Tools",
     "Turn",
     "TurnCancelledError",
     "TurnCompleteEvent",
@@ -81,4 +90,5 @@ __all__ = [
     "Usage",
     "UserMessageEvent",
     "react",
+    "tool",
 ]
