@@ -11,6 +11,7 @@ __all__ = ["COMMANDS", "CommandParser", "parse", "told", "with_option"]
 
 COMMANDS = {
     "talk": "talk with this machine",
+    "chat": "write with this machine, in the terminal or through a pipe",
     "rehearse": "run the loop with fakes: no device, no model, nothing to install",
     "devices": "list the microphones and loudspeakers",
     "models": "see, fetch and check the models on this machine",

@@ -1,0 +1,87 @@
+"""A chat through a pipe: one message in, the answer out as it comes."""
+
+from collections.abc import Callable
+from typing import TextIO
+
+import anyio
+
+from discussion_helper.commands.chat_owner import Opener
+from discussion_helper.commands.chat_pipe_text import PipeText, json_line
+from discussion_helper.commands.chat_request import ChatRequest, held, introduction, opened
+from discussion_helper.commands.chat_turns import LONGEST_MESSAGE, PROVENANCE
+from discussion_helper.commands.talk_ending import LastResort
+from discussion_helper.errors import DiscussionError, SettingError
+from discussion_helper.failures import told
+from discussion_helper.subscription import Subscription
+from discussion_helper.text.errors import ProcessError
+from discussion_helper.text.inputs import EventContext, UserMessageEvent
+from discussion_helper.text.outputs import OutputEvent
+from discussion_helper.text.stream import Stream
+
+__all__ = ["message_from", "pipe", "to_text"]
+
+_FIX = 'Send one: echo "Hello" | discussion-helper chat --pipe'
+
+
+def message_from(stream: TextIO | None) -> str:
+    """All of standard input. Blocks. Raises SettingError for nothing, for too much, and for what is no text."""
+    try:
+        content = "" if stream is None else stream.read(LONGEST_MESSAGE + 1)
+    except UnicodeError:
+        raise SettingError("Standard input is not a text.", fix="Send text in UTF-8.") from None
+    if not content.strip():
+        raise SettingError("Standard input holds no message.", fix=_FIX)
+    if len(content) > LONGEST_MESSAGE:
+        raise SettingError(f"The message is longer than {LONGEST_MESSAGE} characters.", fix="Send it in parts.")
+    return content.strip().encode("utf-8", "replace").decode()
+
+
+def to_text(*, wire: bool, details: bool) -> Callable[[OutputEvent], str]:
+    """What to print of each event: lines of JSON, or the text, with what was thought and called when `details`."""
+    return json_line if wire else PipeText(details=details).feed
+
+
+async def pipe(
+    request: ChatRequest,
+    message: str,
+    text_of: Callable[[OutputEvent], str],
+    write: Callable[[str], object],
+    last_resort: LastResort,
+    *,
+    opener: Opener = opened,
+) -> int:
+    """Process the message once; the exit code. `write` may block.
+
+    Raises DiscussionError after everything was written, and what `write` raises.
+    """
+
+    async def work(_: Callable[[int], None]) -> None:
+        async with opener(request) as (texts, stream):
+            events = stream.subscribe(overflow="block")
+            async with events, anyio.create_task_group() as tasks:
+                tasks.start_soon(_write_all, events, text_of, write)
+                await stream.emit(introduction(texts, stream))
+                failure = await _failure(stream, message)
+                await stream.aclose()  # the events end with it
+            if failure is not None:
+                raise failure
+
+    return await held(work, last_resort)
+
+
+async def _failure(stream: Stream, message: str) -> DiscussionError | None:
+    """Process the message; what it failed with."""
+    try:
+        await stream.process(UserMessageEvent(message, EventContext(PROVENANCE)))
+    except ProcessError as error:
+        cause = error.__cause__ or error
+        return cause if isinstance(cause, DiscussionError) else DiscussionError(f"The answer failed: {told(cause)}.")
+    return None
+
+
+async def _write_all(
+    events: Subscription[OutputEvent], text_of: Callable[[OutputEvent], str], write: Callable[[str], object]
+) -> None:
+    async for event in events:
+        if text := text_of(event):
+            await anyio.to_thread.run_sync(write, text, abandon_on_cancel=True)

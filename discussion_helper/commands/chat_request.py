@@ -1,0 +1,80 @@
+"""What chat is asked for, and the stream that is opened for it."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+
+from discussion_helper.background import unwrapped
+from discussion_helper.commands.chat_turns import PROVENANCE
+from discussion_helper.commands.talk_ending import HANGUP, Ending, LastResort
+from discussion_helper.commands.talk_screen import complain
+from discussion_helper.errors import SettingError
+from discussion_helper.settings import Settings
+from discussion_helper.text.inputs import EventContext
+from discussion_helper.text.outputs import PropertiesEvent
+from discussion_helper.text.stream import Stream
+from discussion_helper.text_app import Texts, open_texts
+
+__all__ = ["ChatRequest", "held", "introduction", "opened"]
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """What to chat with, and which thread goes on: one by its id, the last one, or a new one."""
+
+    settings: Settings
+    store: Path | None = None
+    thread_id: str = ""
+    last: bool = False
+
+
+async def held(work: Callable[[Callable[[int], None]], Awaitable[None]], last_resort: LastResort) -> int:
+    """Do `work`, which gets what ends it with an exit code, as signals do; the code. Raises what it failed with."""
+    ending = Ending(last_resort)
+    try:
+        async with anyio.create_task_group() as tasks:
+            await tasks.start(ending.watch_signals)
+            with ending.scope:
+                await work(ending.begin)
+            tasks.cancel_scope.cancel()
+    except Exception as error:
+        failure = unwrapped(error)
+        if ending.code is None:
+            raise failure from None
+        if ending.code != HANGUP:  # then nobody is there, and that is the failure
+            complain(f"discussion-helper: {failure}")
+    return ending.code or 0
+
+
+@asynccontextmanager
+async def opened(request: ChatRequest) -> AsyncIterator[tuple[Texts, Stream]]:
+    """The stream that was asked for; a new thread in which nothing was said is forgotten. Raises DiscussionError."""
+    async with open_texts(request.settings, store=request.store) as texts:
+        stream = await _stream(texts, request)
+        try:
+            yield texts, stream
+        finally:
+            with anyio.CancelScope(shield=True):
+                await stream.aclose()
+                if not len(stream.thread.state):
+                    await texts.store.delete(stream.id)
+
+
+async def _stream(texts: Texts, request: ChatRequest) -> Stream:
+    if request.thread_id:
+        return await texts.manager.attach(request.thread_id)
+    if not request.last:
+        return await texts.manager.create()
+    for info in await texts.store.list():
+        if len((await texts.store.get(info.id)).state):  # others were left before anything was said
+            return await texts.manager.attach(info.id)
+    raise SettingError("--last: there is no thread yet.", fix="Leave it out to begin one.")
+
+
+def introduction(texts: Texts, stream: Stream) -> PropertiesEvent:
+    """What is so about this chat."""
+    said = {"thread_id": stream.id, "model": texts.answers}
+    return PropertiesEvent(said, EventContext(PROVENANCE))

@@ -1,0 +1,278 @@
+"""What a chat looks like at one moment, made from the events of its stream."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from discussion_helper.text.artifacts import (
+    Artifact,
+    Image,
+    Reasoning,
+    ReasoningDelta,
+    Text,
+    TextDelta,
+    ToolCall,
+    ToolCallDelta,
+    ToolResult,
+    Usage,
+)
+from discussion_helper.text.outputs import (
+    ArtifactEvent,
+    ErrorEvent,
+    LifecycleEvent,
+    OutputEvent,
+    Phase,
+    PropertiesEvent,
+    TurnCompleteEvent,
+)
+from discussion_helper.text.state import Turn
+
+__all__ = ["Called", "ChatState", "Entry", "Live", "Remark", "Returned", "Said", "Spent", "Thought", "You"]
+
+
+@dataclass(frozen=True, slots=True)
+class You:
+    """What the user wrote."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """An answer, in Markdown; `cut`: it broke off, and the thread does not hold it."""
+
+    text: str
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """What the model thought."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A tool that the model called."""
+
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """What a tool gave."""
+
+    name: str
+    text: str
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Tokens that one call of the model took."""
+
+    prompt: int
+    completion: int
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something about the chat, for the person at the keyboard."""
+
+    text: str
+    problem: bool = False
+
+
+Entry = You | Said | Thought | Called | Returned | Spent | Remark
+
+
+class Live:
+    """What has come of the model's turn that is under way."""
+
+    def __init__(self) -> None:
+        self._text: list[str] = []
+        self._thought: list[str] = []
+        self._calls: dict[str, ToolCallDelta] = {}
+        self._open: set[type[Artifact]] = set()
+        """Kinds of which pieces came; the whole artifact that follows holds nothing new."""
+
+    @property
+    def text(self) -> str:
+        """Of the answer."""
+        return "".join(self._text)
+
+    @property
+    def thought(self) -> str:
+        """Of the reasoning."""
+        return "".join(self._thought)
+
+    @property
+    def calls(self) -> list[Called]:
+        """Tools, in the order in which they were called."""
+        return [Called(call.name, call.arguments) for call in self._calls.values()]
+
+    def add(self, artifact: Artifact) -> bool:
+        """Take the next artifact; whether there is anything new."""
+        match artifact:
+            case TextDelta(content):
+                return self._add(self._text, content, Text)
+            case ReasoningDelta(content):
+                return self._add(self._thought, content, Reasoning)
+            case ToolCallDelta():
+                return self._add_call(artifact)
+            case Text(content) if not self._closed(Text):
+                self._text.append(content)
+            case Reasoning(content) if not self._closed(Reasoning):
+                self._thought.append(content)
+            case ToolCall(id, name, arguments) if not any(call.id == id for call in self._calls.values()):
+                self._calls[f"whole:{id}"] = ToolCallDelta(-1, id, name, arguments)
+            case _:
+                return False
+        return True
+
+    def _add(self, pieces: list[str], content: str, whole: type[Artifact]) -> bool:
+        pieces.append(content)
+        self._open.add(whole)
+        return True
+
+    def _closed(self, kind: type[Artifact]) -> bool:
+        """Whether a whole artifact just ends its pieces."""
+        held = kind in self._open
+        self._open.discard(kind)
+        return held
+
+    def _add_call(self, delta: ToolCallDelta) -> bool:
+        last = self._calls.get(delta.key, ToolCallDelta(delta.index))
+        name, arguments = last.name + delta.name, last.arguments + delta.arguments
+        self._calls[delta.key] = ToolCallDelta(delta.index, delta.id or last.id, name, arguments)
+        return True
+
+
+@dataclass(slots=True)
+class ChatState:
+    """`entries` only ever grows. The texts are as they came: drawing makes them harmless."""
+
+    entries: list[Entry] = field(default_factory=list)
+    newest: int = 0
+    """Where the entries of the newest exchange begin."""
+    unfolded: bool = False
+    """The details of the newest exchange are shown."""
+    live: Live = field(default_factory=Live)
+    phase: Phase = "done"
+    waiting: dict[str, str] = field(default_factory=dict)
+    """Event id to message, of what was sent and is not a turn yet."""
+    properties: dict[str, str] = field(default_factory=dict)
+    """What is so about the chat: `model`, `thread_id`."""
+    _dropped: int = 0
+    """Messages that waited when an interrupt came, which is not told yet."""
+    _names: dict[str, str] = field(default_factory=dict)
+    """Id of a call to the tool's name."""
+
+    @classmethod
+    def of(cls, turns: Sequence[Turn]) -> "ChatState":
+        """A chat that goes on from these turns."""
+        state = cls()
+        for turn in turns:
+            state._take_turn(turn)
+        return state
+
+    @property
+    def running(self) -> bool:
+        """A message is being answered."""
+        return self.phase in ("submitted", "streaming")
+
+    def take(self, event: OutputEvent) -> bool:
+        """Follow one event; whether anything looks different now."""
+        match event:
+            case ArtifactEvent(artifact):
+                return self.live.add(artifact)
+            case TurnCompleteEvent(turn, context):
+                self.waiting.pop(context.event_id, None)
+                self._take_turn(turn)
+            case LifecycleEvent(phase, context):
+                self._take_phase(phase, context.event_id)
+            case ErrorEvent():
+                self._cut()
+                self.remark(event.message, problem=True)
+            case PropertiesEvent():
+                self._take_properties(event)
+            case _:
+                return False
+        return True
+
+    # -- what the person does
+
+    def sent(self, event_id: str, text: str) -> None:
+        """A message waits for its turn."""
+        self.waiting[event_id] = text
+
+    def dropped(self) -> None:
+        """What waited will not be answered; told when the turn that runs has come to its end."""
+        self._dropped += len(self.waiting)
+        self.waiting.clear()
+
+    def toggle(self) -> None:
+        """Show the details of the newest exchange, or hide them."""
+        self.unfolded = not self.unfolded
+
+    def remark(self, text: str, *, problem: bool = False) -> None:
+        """Add a remark."""
+        self.entries.append(Remark(text, problem))
+
+    # -- events
+
+    def _take_turn(self, turn: Turn) -> None:
+        if turn.role == "user":
+            self.newest = len(self.entries)
+            self.entries.append(You(turn.text))
+            return
+        self.live = Live()
+        for artifact in turn.artifacts:
+            self.entries += self._entries_of(artifact, cut=turn.interrupted)
+
+    def _entries_of(self, artifact: Artifact, *, cut: bool) -> Iterator[Entry]:
+        match artifact:
+            case Text(content) if content.strip():
+                yield Said(content, cut)
+            case Reasoning(content) if content.strip():
+                yield Thought(content)
+            case ToolCall(id, name, arguments):
+                self._names[id] = name
+                yield Called(name, arguments)
+            case ToolResult(id, is_error=is_error):
+                yield Returned(self._names.get(id, "the tool"), artifact.for_model, is_error)
+            case Usage(prompt, completion):
+                yield Spent(prompt, completion)
+            case Image(url):
+                yield Said(f"![image]({url})")
+
+    def _take_phase(self, phase: Phase, event_id: str) -> None:
+        self.phase = phase
+        if phase == "cancelled":
+            self._cut()
+            self.remark("Cancelled.")
+        elif phase == "done":
+            self.waiting.pop(event_id, None)
+            self.live = Live()
+            self._tell_dropped()
+
+    def _tell_dropped(self) -> None:
+        number, self._dropped = self._dropped, 0
+        if number:
+            self.remark(f"{number} waiting message{'s were' if number > 1 else ' was'} dropped.")
+
+    def _cut(self) -> None:
+        """The turn under way is over before its end; what came of it stays in sight."""
+        if self.live.thought.strip():
+            self.entries.append(Thought(self.live.thought))
+        if self.live.text.strip():
+            self.entries.append(Said(self.live.text, cut=True))
+        self.live = Live()
+
+    def _take_properties(self, event: PropertiesEvent) -> None:
+        for key, value in event.properties.items():
+            if value is None:
+                self.properties.pop(key, None)
+            else:
+                self.properties[key] = value

@@ -1,0 +1,125 @@
+"""The composition root of text streams: from settings to a manager on a real store and a real model."""
+
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+
+from discussion_helper.choices import LLM_MODEL, llm_of
+from discussion_helper.errors import ModelMissing, SettingError
+from discussion_helper.models import Store, load_manifest, missing
+from discussion_helper.responder.base import EndpointChoice, api_key_for
+from discussion_helper.settings import Settings
+from discussion_helper.text.artifacts import Text
+from discussion_helper.text.manager import Manager
+from discussion_helper.text.providers.base import Provider
+from discussion_helper.text.state import State, Turn
+from discussion_helper.text.step import Step
+from discussion_helper.text.threads.base import Thread, ThreadStore, is_storable
+from discussion_helper.text.threads.sqlite import SqliteThreads
+
+__all__ = ["SYSTEM", "Texts", "data_folder", "open_texts"]
+
+SYSTEM = "You are a helpful AI assistant."
+"""What the model is told when nothing else was asked for."""
+
+_KEPT_SYSTEM = "system"
+"""The key of a thread's metadata under which its system prompt is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Streams can be opened, and what stands behind them."""
+
+    manager: Manager
+    store: ThreadStore
+    answers: str
+    """What answers, in words."""
+    warmup: Callable[[], Awaitable[None]]
+    """Make the first answer come sooner, or tell what is in its way. Raises DiscussionError."""
+
+
+def data_folder() -> Path:
+    """The platform's folder for a user's data, made for this user alone. Raises SettingError."""
+    import platformdirs
+
+    folder = Path(platformdirs.user_data_dir("discussion_helper", appauthor=False))
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        what = f"The folder {folder} cannot be made ({error.strerror})."
+        raise SettingError(what, fix="Name a file for the threads with --store.") from error
+    return folder
+
+
+@asynccontextmanager
+async def open_texts(settings: Settings, *, store: Path | None = None) -> AsyncIterator[Texts]:
+    """Check the model, open the store (None = the user's own), and release everything in the end.
+
+    `settings.system` becomes that of every thread that is opened, and is kept with it; "" leaves a thread with the
+    one it has. Raises DiscussionError: SettingError names the field, ModelMissing the model that must be pulled.
+    """
+    if not is_storable(settings.system):
+        raise SettingError("system: it is too long, or no text.", fix="Use up to 65536 characters.")
+    choice = await anyio.to_thread.run_sync(_choose, settings)
+    path = store or await anyio.to_thread.run_sync(data_folder) / "threads.sqlite"
+    provider, warmup = await anyio.to_thread.run_sync(_provider, choice)
+    try:
+        async with (
+            SqliteThreads(path) as threads,
+            Manager(threads, provider, lambda thread: _step(thread, settings.system)) as manager,
+        ):
+            yield Texts(manager, threads, _describe(choice, settings), warmup)
+    finally:
+        with anyio.CancelScope(shield=True):
+            await provider.aclose()
+
+
+def _choose(settings: Settings) -> Path | EndpointChoice:
+    llm = llm_of(settings)
+    if llm is not None:
+        return llm
+    store = Store()
+    if missing(store, [LLM_MODEL]):
+        what = f"The model {LLM_MODEL} is not on this machine (looked in {store.path})."
+        raise ModelMissing(what, fix=f"Run: discussion-helper models pull {LLM_MODEL}")
+    folder = store.path_of(load_manifest().model(LLM_MODEL))
+    files = sorted(folder.glob("*.gguf"))
+    if len(files) != 1:
+        raise SettingError(f"llm: {folder} holds {len(files)} GGUF files.", fix="Name the file: --llm FILE.gguf.")
+    return files[0]
+
+
+def _provider(choice: Path | EndpointChoice) -> tuple[Provider, Callable[[], Awaitable[None]]]:
+    if isinstance(choice, Path):
+        from discussion_helper.text.providers.embedded import EmbeddedProvider
+
+        embedded = EmbeddedProvider(choice)
+        return embedded, embedded.warmup
+    from discussion_helper.text.providers.openai_compatible import EndpointProvider
+
+    key = api_key_for(choice.base_url, os.environ)
+    endpoint = EndpointProvider(choice.model, choice.base_url, api_key=key)
+    return endpoint, endpoint.warmup
+
+
+def _step(thread: Thread, system: str) -> Step:
+    """The system prompt stands before the turns of each call, and in no turn of the thread."""
+    if system:
+        thread.metadata[_KEPT_SYSTEM] = system
+    prompt = Turn("system", (Text(thread.metadata.get(_KEPT_SYSTEM) or SYSTEM),))
+
+    def prompted(state: State) -> State:
+        return state.with_turns(before=[prompt])
+
+    return Step(transforms=[prompted])
+
+
+def _describe(choice: Path | EndpointChoice, settings: Settings) -> str:
+    if isinstance(choice, Path):
+        return f"{LLM_MODEL if settings.llm.strip() == 'embedded' else choice.name} in this process"
+    return f"{choice.model} at {choice.base_url}"
