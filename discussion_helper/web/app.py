@@ -1,0 +1,112 @@
+"""The ASGI app: sessions over HTTP."""
+
+from collections.abc import AsyncIterator, Collection, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from discussion_helper.errors import DiscussionError, SettingError
+from discussion_helper.registry import Sessions
+from discussion_helper.text.manager import Manager
+from discussion_helper.web.bounded import Bounded
+from discussion_helper.web.encoding import Answer
+from discussion_helper.web.health_route import Examine, HealthRoute
+from discussion_helper.web.limits import Limits
+from discussion_helper.web.live import Live
+from discussion_helper.web.opening import Opener, OpenFake, OpenResponder, OpenVoice
+from discussion_helper.web.problems import Catching, answer_to_error, answer_to_http
+from discussion_helper.web.security import Guard, checked_token
+from discussion_helper.web.session_routes import SessionRoutes
+from discussion_helper.web.thread_routes import ThreadRoutes
+from discussion_helper.web.turn_routes import TurnRoutes
+
+__all__ = ["create_app"]
+
+
+def create_app(
+    sessions: Sessions[Any] | None = None,
+    *,
+    token: str | None,
+    manager: Manager | None = None,
+    open_voice: OpenVoice | None = None,
+    open_responder: OpenResponder | None = None,
+    open_fake: OpenFake | None = None,
+    examine: Examine | None = None,
+    routes: Sequence[BaseRoute] = (),
+    allowed_hosts: Collection[str] = (),
+    limits: Limits | None = None,
+) -> Starlette:
+    """An app on this registry, also an empty one; without one on the manager's, or on its own, which it then closes.
+
+    `token`: what a client shows; None = everybody may ask, for clients in this process alone. `manager`: opens text
+    sessions and has the threads. `open_voice`: opens sessions on this machine's devices. `open_responder`: what
+    answers who only types (without it: an echo). `open_fake`: sessions of other fakes than the public ones.
+    `examine`: what /health tells. `routes`: more of them, behind the same door; one for "/" is the page.
+    `allowed_hosts`: names of this server beside those of the loopback interface.
+    `app.state.live.close()` ends every stream; a server calls it when it begins to stop, as `web.Server` does.
+
+    Raises SettingError for a token that no link could carry, and for a manager with another registry.
+    """
+    registry = _registry(sessions, manager)
+    bounds = limits or Limits()
+    live = Live(bounds)
+    opener = Opener(
+        registry,
+        manager,
+        most=bounds.sessions,
+        open_voice=open_voice,
+        open_responder=open_responder,
+        open_fake=open_fake,
+    )
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            live.close()
+            with anyio.CancelScope(shield=True):
+                await opener.aclose()
+                if sessions is None and manager is None:
+                    await registry.aclose()
+
+    app = Starlette(
+        routes=[
+            *routes,
+            *HealthRoute(registry, examine).routes,
+            *SessionRoutes(registry, opener, live).routes,
+            *TurnRoutes(registry, live).routes,
+            *ThreadRoutes(registry, opener).routes,
+            Route("/", _index, methods=["GET"]),
+        ],
+        middleware=[
+            Middleware(Guard, token=checked_token(token), allowed_hosts=allowed_hosts),
+            Middleware(Catching),
+            Middleware(Bounded, limits=bounds),
+        ],
+        exception_handlers={DiscussionError: answer_to_error, HTTPException: answer_to_http},
+        lifespan=lifespan,
+    )
+    app.router.redirect_slashes = False  # a redirect would lead to whatever the Host header says
+    app.state.live = live
+    app.state.sessions = registry
+    return app
+
+
+def _registry(sessions: Sessions[Any] | None, manager: Manager | None) -> Sessions[Any]:
+    if manager is None:
+        return Sessions() if sessions is None else sessions  # an empty one is false, and given all the same
+    if sessions is not None and manager.sessions is not sessions:
+        raise SettingError("manager: it has another registry.", fix="Make it with Manager(..., sessions=sessions).")
+    return manager.sessions
+
+
+async def _index(_: Request) -> Response:
+    return Answer({"health": "/health", "sessions": "/sessions", "threads": "/threads"})

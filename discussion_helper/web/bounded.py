@@ -1,0 +1,72 @@
+"""ASGI: a request of bounded size, answered in bounded time."""
+
+import math
+
+import anyio
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from discussion_helper.web.limits import Limits
+from discussion_helper.web.problems import Problem, answer_of
+
+__all__ = ["Bounded"]
+
+
+class Bounded:
+    """The limits hold until the answer begins; a stream may last."""
+
+    def __init__(self, app: ASGIApp, *, limits: Limits) -> None:
+        self._app = app
+        self._limits = limits
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+        elif _announced(scope) > self._limits.body:
+            await answer_of(413, *self._too_large())(scope, receive, send)
+        else:
+            await self._in_time(scope, receive, send)
+
+    async def _in_time(self, scope: Scope, receive: Receive, send: Send) -> None:
+        begun = False
+        with anyio.move_on_after(self._limits.request_s) as time:
+
+            async def begin(message: Message) -> None:
+                nonlocal begun
+                begun, time.deadline = True, math.inf
+                await send(message)
+
+            await self._app(scope, self._counted(receive), begin)
+        if time.cancelled_caught and not begun:
+            what = f"The request was not answered within {self._limits.request_s:g} s."
+            await answer_of(503, what, "Try again.")(scope, receive, send)
+
+    def _counted(self, receive: Receive) -> Receive:
+        size, whole = 0, False
+
+        async def counted() -> Message:
+            nonlocal size, whole
+            if whole:  # from here on it is the end of the connection that is waited for
+                return await receive()
+            message = await self._received(receive)
+            size += len(message.get("body", b""))
+            if size > self._limits.body:
+                what, fix = self._too_large()
+                raise Problem(413, what, fix=fix)
+            whole = not message.get("more_body", False)
+            return message
+
+        return counted
+
+    async def _received(self, receive: Receive) -> Message:
+        with anyio.move_on_after(self._limits.body_s):
+            return await receive()
+        raise Problem(408, f"The request's body did not come within {self._limits.body_s:g} s.", fix="Send it at once.")
+
+    def _too_large(self) -> tuple[str, str]:
+        return f"The body is larger than {self._limits.body} bytes.", "Send less at a time."
+
+
+def _announced(scope: Scope) -> int:
+    text = Headers(scope=scope).get("content-length", "0")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 20 else 0

@@ -1,0 +1,71 @@
+"""/health: can each part run here, and the fix if not."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import anyio
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from discussion_helper.clock import now
+from discussion_helper.registry import Sessions
+from discussion_helper.web.encoding import Answer
+
+__all__ = ["FRESH_S", "Examine", "Finding", "HealthRoute"]
+
+FRESH_S = 10.0
+"""How long what was found is told again: looking opens modules and asks endpoints."""
+
+
+class Finding(Protocol):
+    """One part."""
+
+    @property
+    def part(self) -> str:
+        """Its name."""
+        ...
+
+    @property
+    def ok(self) -> bool:
+        """Whether it can run here."""
+        ...
+
+    @property
+    def found(self) -> str:
+        """What there is."""
+        ...
+
+    @property
+    def fix(self) -> str:
+        """What to do if it cannot."""
+        ...
+
+
+Examine = Callable[[], Sequence[Finding]]
+"""Looks at every part; blocks."""
+
+
+class HealthRoute:
+    """The handler, and its route."""
+
+    def __init__(self, sessions: Sessions[Any], examine: Examine | None) -> None:
+        self._sessions = sessions
+        self._examine = examine
+        self._one = anyio.Lock()
+        self._found: list[dict[str, Any]] = []
+        self._until_s = 0.0
+        self.routes = [Route("/health", self._show, methods=["GET"])]
+
+    async def _show(self, _: Request) -> Response:
+        parts = await self._parts()
+        ok = all(part["ok"] for part in parts)
+        return Answer({"ok": ok, "parts": parts, "sessions": len(self._sessions)})
+
+    async def _parts(self) -> list[dict[str, Any]]:
+        async with self._one:
+            if self._examine is not None and now() >= self._until_s:
+                found = await anyio.to_thread.run_sync(self._examine)
+                self._found = [{"part": f.part, "ok": f.ok, "found": f.found, "fix": f.fix} for f in found]
+                self._until_s = now() + FRESH_S
+            return self._found

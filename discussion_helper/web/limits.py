@@ -1,0 +1,33 @@
+"""How much anybody may ask of the server."""
+
+from dataclasses import dataclass, fields
+
+from discussion_helper.errors import SettingError
+
+__all__ = ["Limits"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Raises SettingError for what is not above 0."""
+
+    sessions: int = 1000
+    """Live sessions."""
+    watchers: int = 64
+    """Streams of one session that are followed or answered at the same time."""
+    body: int = 64 * 1024
+    """Bytes of a request's body."""
+    request_s: float = 60.0
+    """Until an answer begins: a first look at the models takes some seconds."""
+    body_s: float = 10.0
+    """Until a request's body is there."""
+    send_s: float = 30.0
+    """How long a watcher may leave a full connection unread; it can resume then."""
+    heartbeat_s: float = 15.0
+    """Between signs of life in a stream: proxies close what is silent for a minute, some after 30 s."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            if not getattr(self, field.name) > 0:
+                what = f"{field.name}: {getattr(self, field.name)!r} is no limit."
+                raise SettingError(what, fix="Use a number above 0.")

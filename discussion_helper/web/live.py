@@ -1,0 +1,116 @@
+"""Answers that last: ended by their watcher, their session, or the server's end."""
+
+from collections import Counter
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing, contextmanager
+
+import anyio
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from discussion_helper.web.limits import Limits
+from discussion_helper.web.problems import Problem
+
+__all__ = ["LAST_CHUNK_S", "Live", "LiveResponse"]
+
+LAST_CHUNK_S = 0.25
+"""How long the end of a stream may take to be handed over."""
+
+
+class Live:
+    """Counts the answers that last, and ends them all."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self._closing = anyio.Event()
+        self._watchers: Counter[str] = Counter()
+
+    def close(self) -> None:
+        """End every answer that lasts; the server stops. Idempotent; from the event loop's thread."""
+        self._closing.set()
+
+    async def closed(self) -> None:
+        """Wait for that."""
+        await self._closing.wait()
+
+    def watchers(self, session_id: str) -> int:
+        """Answers of one session that last now."""
+        return self._watchers[session_id]
+
+    @contextmanager
+    def place(self, session_id: str) -> Iterator[None]:
+        """Be one of a session's watchers. Raises Problem when there are too many."""
+        if self._closing.is_set():
+            raise Problem(503, "The server stops.", fix="Try again when it runs.")
+        if self._watchers[session_id] >= self.limits.watchers:
+            what = f"{self._watchers[session_id]} watchers follow this session, and no more may."
+            raise Problem(503, what, fix="Close one of them.")
+        self._watchers[session_id] += 1
+        try:
+            yield
+        finally:
+            self._watchers[session_id] -= 1
+            if not self._watchers[session_id]:
+                del self._watchers[session_id]
+
+
+class LiveResponse(Response):
+    """Sends what `chunks` gives. A subclass begins in `begin`, where it may still raise for an answer that fails."""
+
+    def __init__(self, live: Live, session_id: str) -> None:
+        super().__init__(headers={"X-Accel-Buffering": "no"})
+        del self.headers["content-length"]
+        self._live = live
+        self._session_id = session_id
+
+    def begin(self) -> None:
+        """Subscribe. Nothing is awaited between this and the first chunk's making."""
+        raise NotImplementedError
+
+    def chunks(self) -> AsyncGenerator[bytes, None]:
+        """What is sent, at once."""
+        raise NotImplementedError
+
+    async def beside(self) -> None:
+        """Runs beside the sending, and is cancelled at its end."""
+
+    async def aclose(self) -> None:
+        """Leave what `begin` entered."""
+        raise NotImplementedError
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
+        with self._live.place(self._session_id):
+            self.begin()
+            try:
+                await self._answer(receive, send)
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await self.aclose()
+
+    async def _answer(self, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._end_with_watcher, receive, tasks.cancel_scope)
+            tasks.start_soon(self._end_with_server, tasks.cancel_scope)
+            tasks.start_soon(self.beside)
+            await self._send_chunks(send)
+            tasks.cancel_scope.cancel()
+        with anyio.move_on_after(LAST_CHUNK_S):
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _send_chunks(self, send: Send) -> None:
+        async with aclosing(self.chunks()) as chunks:
+            async for chunk in chunks:
+                with anyio.move_on_after(self._live.limits.send_s) as time:
+                    await send({"type": "http.response.body", "body": chunk, "more_body": True})
+                if time.cancelled_caught:  # nobody reads
+                    return
+
+    async def _end_with_watcher(self, receive: Receive, scope: anyio.CancelScope) -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        scope.cancel()
+
+    async def _end_with_server(self, scope: anyio.CancelScope) -> None:
+        await self._live.closed()
+        scope.cancel()

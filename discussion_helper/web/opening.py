@@ -1,0 +1,110 @@
+"""Opens sessions of every kind into one registry."""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+
+import anyio
+
+from discussion_helper.parts import Responder
+from discussion_helper.registry import Sessions
+from discussion_helper.session import Session
+from discussion_helper.text.manager import Manager
+from discussion_helper.text.spoken import SpokenThread
+from discussion_helper.text.stream import Stream
+from discussion_helper.web.bodies import OpeningBody
+from discussion_helper.web.fakes import echo_responder, fake_session
+from discussion_helper.web.held import Held
+from discussion_helper.web.problems import Problem
+from discussion_helper.web.typed import NoLoudspeaker, NoMicrophone
+from discussion_helper.web.wish import Wish
+
+__all__ = ["OpenFake", "OpenResponder", "OpenVoice", "Opener"]
+
+OpenVoice = Callable[[Wish], AbstractAsyncContextManager[Session]]
+"""A session on this machine's microphone and loudspeaker, ready to start; leaving releases them."""
+OpenResponder = Callable[[Wish], Responder]
+"""What answers who only types. Called in a thread; the session closes it."""
+OpenFake = Callable[[Wish], Session]
+"""A session without devices and models."""
+
+
+class Opener:
+    """Of the sessions that it opens it leaves the devices; the registry's owner ends the sessions."""
+
+    def __init__(
+        self,
+        sessions: Sessions[Any],
+        manager: Manager | None,
+        *,
+        most: int,
+        open_voice: OpenVoice | None = None,
+        open_responder: OpenResponder | None = None,
+        open_fake: OpenFake | None = None,
+    ) -> None:
+        """`most`: live sessions in the registry."""
+        self._sessions = sessions
+        self._manager = manager
+        self._most = most
+        self._open_voice = open_voice
+        self._open_responder = open_responder or echo_responder
+        self._open_fake = open_fake or fake_session
+        self._opening = 0
+        self._held: set[Held] = set()
+
+    async def open(self, body: OpeningBody) -> Session | Stream:
+        """A running session. Raises Problem, SettingError, ThreadNotFoundError, and what a missing part raises."""
+        policy = body.policy()
+        if body.turns and (body.kind, body.transport) != ("voice", "fake"):
+            raise Problem(422, "turns: only a fake voice session has a script.", fix="Leave it out.")
+        if len(self._sessions) + self._opening >= self._most:
+            raise Problem(503, f"{self._most} sessions are open, and no more may be.", fix="Close one of them.")
+        self._opening += 1
+        try:
+            if body.kind == "text":
+                return await self._open_text(body.thread_id)
+            thread = None if body.thread_id is None else await self._thread(body.thread_id)
+            wish = Wish(tuple(body.turns), body.voice, body.language, policy, thread)
+            return await self._open_voice_session(body.transport, wish)
+        finally:
+            self._opening -= 1
+
+    @property
+    def manager(self) -> Manager:
+        """Opens text sessions, and has the store. Raises Problem where there is none."""
+        if self._manager is None:
+            what = "This server holds no text sessions and stores no threads."
+            raise Problem(503, what, fix="Give create_app a manager.")
+        return self._manager
+
+    async def _open_text(self, thread_id: str | None) -> Stream:
+        return await (self.manager.create() if thread_id is None else self.manager.attach(thread_id))
+
+    async def _thread(self, thread_id: str) -> SpokenThread:
+        return SpokenThread(self.manager.store, await self.manager.store.get(thread_id))
+
+    async def _open_voice_session(self, transport: str, wish: Wish) -> Session:
+        if transport == "local":
+            return await self._open_local(wish)
+        return self._sessions.add(self._open_fake(wish) if transport == "fake" else await self._remote(wish)).start()  # type: ignore[no-any-return]
+
+    async def _remote(self, wish: Wish) -> Session:
+        responder = await anyio.to_thread.run_sync(self._open_responder, wish)
+        return Session(NoMicrophone(), responder, NoLoudspeaker(), wish.policy, thread=wish.thread)
+
+    async def _open_local(self, wish: Wish) -> Session:
+        if self._open_voice is None:
+            what = "This server has no microphone and no loudspeaker."
+            raise Problem(503, what, fix="Use `discussion-helper serve`, or give create_app open_voice.")
+        self._held = {held for held in self._held if not held.over}
+        held = Held(self._open_voice(wish))
+        session = await held.open()
+        self._held.add(held)
+        self._sessions.add(session)
+        return session
+
+    async def aclose(self) -> None:
+        """End the sessions that hold devices, and wait until these are released; idempotent."""
+        async with anyio.create_task_group() as tasks:
+            for held in self._held:
+                tasks.start_soon(held.aclose)

@@ -1,0 +1,89 @@
+"""What goes wrong with a request, as an answer: a status, what happened, and the fix."""
+
+import logging
+from collections.abc import Mapping
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from discussion_helper.errors import DiscussionError, SettingError
+from discussion_helper.text.errors import (
+    EventDroppedError,
+    SessionClosedError,
+    SessionNotFoundError,
+    ThreadCorruptError,
+    ThreadNotFoundError,
+)
+from discussion_helper.web.encoding import Answer
+
+__all__ = ["Catching", "Problem", "answer_of", "answer_to_error", "answer_to_http"]
+
+_STATUSES: Mapping[type[DiscussionError], int] = {
+    SettingError: 422,
+    ThreadNotFoundError: 404,
+    SessionNotFoundError: 404,
+    SessionClosedError: 409,
+    EventDroppedError: 409,
+    ThreadCorruptError: 500,
+}
+"""The others, as a model or a device that is missing, are a 503."""
+_log = logging.getLogger(__name__)
+
+
+class Problem(DiscussionError):
+    """A request that cannot be answered as it is meant."""
+
+    def __init__(self, status: int, what: str, *, fix: str = "") -> None:
+        super().__init__(what, fix=fix)
+        self.status = status
+
+
+def answer_of(status: int, what: str, fix: str, headers: Mapping[str, str] | None = None) -> Answer:
+    """The JSON of every error."""
+    return Answer({"error": what, "fix": fix}, status_code=status, headers=headers)
+
+
+async def answer_to_error(_: Request, error: Exception) -> Answer:
+    """What the package raises."""
+    if isinstance(error, Problem):
+        return answer_of(error.status, error.what, error.fix)
+    assert isinstance(error, DiscussionError)
+    status = next((_STATUSES[kind] for kind in type(error).__mro__ if kind in _STATUSES), 503)
+    return answer_of(status, error.what, error.fix)
+
+
+async def answer_to_http(_: Request, error: Exception) -> Answer:
+    """What Starlette raises: no such route, or not with this method."""
+    assert isinstance(error, HTTPException)
+    known = {
+        404: ("There is nothing at this address.", "Look at the routes in the documentation."),
+        405: ("This address does not know that method.", f"Use {(error.headers or {}).get('Allow', 'another one')}."),
+    }
+    what, fix = known.get(error.status_code, (str(error.detail), ""))
+    return answer_of(error.status_code, what, fix, error.headers)
+
+
+class Catching:
+    """ASGI: what nobody expected goes to the log, and out as a 500 that says nothing of the inside."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        begun = False
+
+        async def note(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, note)
+        except Exception:
+            if scope["type"] != "http":
+                raise
+            _log.exception("a request failed: %s %s", scope["method"], scope["path"])
+            if not begun:
+                answer = answer_of(500, "The server failed at this request.", "See the server's log.")
+                await answer(scope, receive, send)

@@ -1,0 +1,65 @@
+"""The HTTP server of an app: it prints nothing of its requests, and stops within a second."""
+
+import socket
+from collections.abc import Callable
+from types import FrameType
+
+import uvicorn
+from starlette.applications import Starlette
+
+from discussion_helper.errors import SettingError
+
+__all__ = ["GRACE_S", "Server", "bound_socket"]
+
+GRACE_S = 1
+"""How long what runs may take to end; then it is cancelled."""
+_CONNECTIONS = 2048
+
+
+def bound_socket(host: str, port: int) -> socket.socket:
+    """A listening socket; port 0 = any free one. Raises SettingError naming the field."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except (OSError, OverflowError, UnicodeError) as error:
+        what = f"port: {host}:{port} cannot be listened to ({getattr(error, 'strerror', None) or error})."
+        raise SettingError(what, fix="Name another one, or 0 for any that is free.") from error
+
+
+class Server(uvicorn.Server):
+    """`await serve(sockets=[...])`; `should_exit = True`, Ctrl-C or SIGTERM ends it, and it returns."""
+
+    def __init__(
+        self, app: Starlette, *, started: Callable[[], object] | None = None, log_level: str = "warning"
+    ) -> None:
+        """`started` is called once requests are taken. No access log: it would hold the link's token."""
+        super().__init__(
+            uvicorn.Config(
+                app,
+                log_level=log_level,
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                lifespan="on",
+                limit_concurrency=_CONNECTIONS,
+                timeout_graceful_shutdown=GRACE_S,
+            )
+        )
+        self._app = app
+        self._tell_started = started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """See uvicorn."""
+        await super().startup(sockets)
+        if self.started and self._tell_started is not None:
+            self._tell_started()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """The streams end first: uvicorn would wait for them."""
+        self._app.state.live.close()
+        await super().shutdown(sockets)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - as signal handlers are called
+        """A signal is a wish to stop, and not raised again afterwards; the second one is a hurry."""
+        self.force_exit = self.should_exit
+        self.should_exit = True

@@ -1,0 +1,78 @@
+"""/sessions: open, look at, follow, end."""
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from discussion_helper.registry import Sessions
+from discussion_helper.types import Conversation
+from discussion_helper.web.bodies import OpeningBody, read_body
+from discussion_helper.web.bookmark import Bookmark
+from discussion_helper.web.encoding import Answer
+from discussion_helper.web.feed import Feed
+from discussion_helper.web.live import Live
+from discussion_helper.web.opening import Opener
+from discussion_helper.web.problems import Problem
+from discussion_helper.web.sse import EventStream, has_all
+
+__all__ = ["SessionRoutes", "session_of"]
+
+
+def session_of(sessions: Sessions[Any], request: Request) -> Any:
+    """The session that the address names, live or ended not long ago. Raises Problem."""
+    session = sessions.get(request.path_params["session_id"])
+    if session is None:
+        raise Problem(404, "There is no session of that id.", fix="Look at GET /sessions for those that are open.")
+    return session
+
+
+class SessionRoutes:
+    """Handlers, and their routes."""
+
+    def __init__(self, sessions: Sessions[Any], opener: Opener, live: Live) -> None:
+        self._sessions = sessions
+        self._opener = opener
+        self._live = live
+        self.routes = [
+            Route("/sessions", self._list, methods=["GET"]),
+            Route("/sessions", self._open, methods=["POST"]),
+            Route("/sessions/{session_id}", self._show, methods=["GET"]),
+            Route("/sessions/{session_id}", self._end, methods=["DELETE"]),
+            Route("/sessions/{session_id}/events", self._follow, methods=["GET"]),
+        ]
+
+    async def _list(self, _: Request) -> Response:
+        return Answer({"sessions": self._sessions.ids()})
+
+    async def _open(self, request: Request) -> Response:
+        session = await self._opener.open(await read_body(request, OpeningBody))
+        url = f"/sessions/{session.id}"
+        content = {"url": url, "events_url": f"{url}/events", **session.state}
+        return Answer(content, status_code=201, headers={"Location": url})
+
+    async def _show(self, request: Request) -> Response:
+        return Answer(session_of(self._sessions, request).state)
+
+    async def _end(self, request: Request) -> Response:
+        session = session_of(self._sessions, request)
+        conversation = await self._sessions.remove(session.id)
+        return Answer({"id": session.id, **_transcript(conversation or await session.stop())})
+
+    async def _follow(self, request: Request) -> Response:
+        session = session_of(self._sessions, request)
+        asked = request.query_params.get("kinds", "")
+        feed = Feed(session, [kind.strip() for kind in asked.split(",") if kind.strip()])
+        place = Bookmark.parse(request.headers.get("last-event-id", ""))
+        if has_all(session, place):
+            return Response(status_code=204)
+        return EventStream(self._live, session, feed, place)
+
+
+def _transcript(conversation: Conversation) -> dict[str, Any]:
+    return {
+        "utterances": [utterance.as_dict() for utterance in conversation.utterances],
+        "timings": [timing.as_dict() for timing in conversation.timings],
+        "interruption_rate": conversation.interruption_rate,
+    }

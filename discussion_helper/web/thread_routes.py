@@ -1,0 +1,57 @@
+"""/threads: what is stored."""
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from discussion_helper.registry import Sessions
+from discussion_helper.text.errors import ThreadNotFoundError
+from discussion_helper.text.outputs import TurnCompleteEvent, as_wire
+from discussion_helper.text.threads.base import Thread, ThreadInfo, checked_id
+from discussion_helper.web.encoding import Answer
+from discussion_helper.web.opening import Opener
+from discussion_helper.web.problems import Problem
+
+__all__ = ["ThreadRoutes"]
+
+
+class ThreadRoutes:
+    """Handlers, and their routes."""
+
+    def __init__(self, sessions: Sessions[Any], opener: Opener) -> None:
+        self._sessions = sessions
+        self._opener = opener
+        self.routes = [
+            Route("/threads", self._list, methods=["GET"]),
+            Route("/threads/{thread_id}", self._show, methods=["GET"]),
+            Route("/threads/{thread_id}", self._delete, methods=["DELETE"]),
+        ]
+
+    async def _list(self, _: Request) -> Response:
+        return Answer([_dated(info) for info in await self._opener.manager.store.list()])
+
+    async def _show(self, request: Request) -> Response:
+        thread = await self._opener.manager.store.get(checked_id(request.path_params["thread_id"]))
+        turns = [as_wire(TurnCompleteEvent(turn)) for turn in thread.state.turns]
+        told = [turn["turn"] for turn in turns if turn is not None]
+        return Answer({**_dated(thread), "metadata": dict(thread.metadata), "turns": told})
+
+    async def _delete(self, request: Request) -> Response:
+        thread_id = checked_id(request.path_params["thread_id"])
+        store = self._opener.manager.store
+        session = self._sessions.get(thread_id)
+        if session is not None and not session.ended:
+            raise Problem(409, "A session is open on this thread.", fix=f"DELETE /sessions/{thread_id} first.")
+        if not await store.delete(thread_id):
+            raise ThreadNotFoundError(thread_id)
+        return Response(status_code=204)
+
+
+def _dated(thread: Thread | ThreadInfo) -> dict[str, Any]:
+    return {
+        "id": thread.id,
+        "created_at": thread.created_at.isoformat(),
+        "updated_at": thread.updated_at.isoformat(),
+    }

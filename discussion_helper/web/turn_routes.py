@@ -1,0 +1,81 @@
+"""/sessions/{id}/...: say something, send a message and read its turn, interrupt, cancel."""
+
+import secrets
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from discussion_helper.registry import Sessions
+from discussion_helper.text.inputs import EventContext, UserMessageEvent
+from discussion_helper.text.stream import Stream
+from discussion_helper.web.bodies import MessageBody, SayBody, read_body
+from discussion_helper.web.encoding import Answer
+from discussion_helper.web.feed import OUTPUT_KINDS, checked_kinds
+from discussion_helper.web.live import Live
+from discussion_helper.web.ndjson import USUAL_KINDS, TurnStream
+from discussion_helper.web.problems import Problem
+from discussion_helper.web.session_routes import session_of
+
+__all__ = ["PROVENANCE", "TurnRoutes"]
+
+PROVENANCE = "http"
+"""Of what comes in here."""
+
+
+class TurnRoutes:
+    """Handlers, and their routes."""
+
+    def __init__(self, sessions: Sessions[Any], live: Live) -> None:
+        self._sessions = sessions
+        self._live = live
+        self.routes = [
+            Route("/sessions/{session_id}/say", self._say, methods=["POST"]),
+            Route("/sessions/{session_id}/messages", self._message, methods=["POST"]),
+            Route("/sessions/{session_id}/interrupt", self._interrupt, methods=["POST"]),
+            Route("/sessions/{session_id}/cancel", self._cancel, methods=["POST"]),
+        ]
+
+    async def _say(self, request: Request) -> Response:
+        session = session_of(self._sessions, request)
+        text = (await read_body(request, SayBody)).text
+        if isinstance(session, Stream):
+            session.submit(_message(text))
+        else:
+            await _say_aloud(session, text)
+        return Answer({"accepted": True}, status_code=202)
+
+    async def _message(self, request: Request) -> Response:
+        stream = self._stream(request)
+        body = await read_body(request, MessageBody)
+        kinds = USUAL_KINDS if body.kinds is None else checked_kinds(body.kinds, OUTPUT_KINDS)
+        return TurnStream(self._live, stream, _message(body.content), kinds)
+
+    async def _interrupt(self, request: Request) -> Response:
+        return Answer({"interrupted": await session_of(self._sessions, request).interrupt()})
+
+    async def _cancel(self, request: Request) -> Response:
+        stream = self._stream(request)
+        running = stream.busy
+        stream.cancel()
+        return Answer({"cancelled": running})
+
+    def _stream(self, request: Request) -> Stream:
+        session = session_of(self._sessions, request)
+        if not isinstance(session, Stream):
+            raise Problem(409, "This is a voice session.", fix="Use its say and interrupt, or open a text session.")
+        return session
+
+
+def _message(text: str) -> UserMessageEvent:
+    return UserMessageEvent(text, EventContext(PROVENANCE, secrets.token_urlsafe(8)))
+
+
+async def _say_aloud(session: Any, text: str) -> None:
+    if not session.started or session.ended:
+        raise Problem(409, "This session does not run.", fix="Open another one.")
+    try:
+        await session.say(text)
+    except RuntimeError:  # it ends at this moment
+        raise Problem(409, "This session does not run any more.", fix="Open another one.") from None

@@ -1,0 +1,103 @@
+"""Clients inside this process, and real servers on free ports."""
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+import httpx
+import pytest
+from starlette.applications import Starlette
+
+from discussion_helper.text import Manager, MemoryThreads, Step, TextDelta
+from discussion_helper.text.providers.scripted import ScriptedProvider
+from discussion_helper.web import Server, bound_socket, create_app
+
+TOKEN = "a-token-for-tests"
+
+
+@dataclass(frozen=True)
+class Told:
+    """One server-sent event."""
+
+    id: str
+    kind: str
+    data: dict[str, Any]
+
+
+async def events_in(response: httpx.Response) -> AsyncIterator[Told]:
+    """Comments and `retry` are left out."""
+    fields: dict[str, str] = {}
+    async for line in response.aiter_lines():
+        name, _, value = line.partition(": ")
+        if line and name in ("id", "event", "data"):
+            fields[name] = value
+        elif not line and "data" in fields:
+            yield Told(fields.get("id", ""), fields["event"], json.loads(fields["data"]))
+            fields = {}
+
+
+async def settled() -> None:
+    """Let whatever can go on at once go on."""
+    for _ in range(20):
+        await anyio.lowlevel.checkpoint()
+
+
+@asynccontextmanager
+async def client_of(app: Starlette, **options: Any) -> AsyncIterator[httpx.AsyncClient]:
+    """In this process; what is open at the end is closed, as a server does it."""
+    usual: dict[str, Any] = {"base_url": "http://127.0.0.1:7654", "transport": httpx.ASGITransport(app)}
+    async with app.router.lifespan_context(app), httpx.AsyncClient(**(usual | options)) as client:
+        yield client
+
+
+@dataclass
+class Served:
+    """A server that runs."""
+
+    server: Server
+    client: httpx.AsyncClient
+    url: str
+
+
+@asynccontextmanager
+async def serving(app: Starlette, **options: Any) -> AsyncIterator[Served]:
+    """A real server on a free port, in this event loop; it has ended at the end."""
+    listening = bound_socket("127.0.0.1", 0)
+    url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    started = anyio.Event()
+    server = Server(app, started=started.set)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(server.serve, [listening])
+        await started.wait()
+        async with httpx.AsyncClient(base_url=url, timeout=20.0, **options) as client:
+            yield Served(server, client, url)
+            server.should_exit = True
+
+
+@pytest.fixture
+def echo() -> ScriptedProvider:
+    """Answers "Hello world" in two pieces."""
+    return ScriptedProvider([TextDelta("Hello"), TextDelta(" world")])
+
+
+@pytest.fixture
+def manager_of() -> Callable[..., Manager]:
+    """A manager on memory: `manager_of(provider, **options)`."""
+
+    def make(provider: ScriptedProvider, **options: Any) -> Manager:
+        return Manager(MemoryThreads(), provider, lambda _: Step(), **options)
+
+    return make
+
+
+@pytest.fixture
+def app_of() -> Callable[..., Starlette]:
+    """An app without a token, unless one is named."""
+
+    def make(*arguments: Any, **options: Any) -> Starlette:
+        return create_app(*arguments, **({"token": None} | options))
+
+    return make
