@@ -93,7 +93,7 @@ class EventHub(Generic[T]):
         What is published at once then, without another await, is lost by none of them.
         """
         waited = False
-        while (room := self._held_up(item)) is not None:
+        while self._blocking and (room := self._held_up(item)) is not None:
             waited = True
             await room.opened()
         return waited

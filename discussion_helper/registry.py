@@ -8,10 +8,14 @@ from discussion_helper.clock import now
 from discussion_helper.events import Event, Subscription
 from discussion_helper.types import Conversation, Floor
 
-__all__ = ["KEPT_S", "Running", "Sessions"]
+__all__ = ["KEPT_S", "LOOK_EVERY_S", "Running", "Sessions"]
 
 KEPT_S = 600.0
 """How long an ended session stays readable: long enough for a page to be reloaded."""
+
+
+LOOK_EVERY_S = 1.0
+"""How often adding a session looks for old ones: looking at every one of 10,000 for each that comes takes minutes."""
 
 
 class Running(Protocol):
@@ -67,13 +71,15 @@ class Sessions(Generic[R]):
         self._kept_s = kept_s
         self._sessions: dict[str, R] = {}
         self._seen_ended: dict[str, float] = {}
+        self._next_look = 0.0
 
     def add(self, session: R) -> R:
         """Register a session and return it, in the place of an ended one of its id.
 
         Raises ValueError when another live one has it.
         """
-        self._forget_old()
+        if now() >= self._next_look:
+            self._forget_old()
         held = self._sessions.get(session.id, session)
         if held is not session and not held.ended:
             raise ValueError(f"id: another session is already called {session.id}")
@@ -83,7 +89,9 @@ class Sessions(Generic[R]):
 
     def get(self, session_id: str) -> R | None:
         """The session with that id, live or ended not long ago; None if unknown."""
-        self._forget_old()
+        session = self._sessions.get(session_id)
+        if session is not None and self._is_old(session):
+            self._forget_old()
         return self._sessions.get(session_id)
 
     def ids(self) -> list[str]:
@@ -128,10 +136,14 @@ class Sessions(Generic[R]):
         return isinstance(session_id, str) and self.get(session_id) is not None
 
     def _forget_old(self) -> None:
-        """Looked at whenever the registry is used, so that 100 idle sessions need no timer."""
+        """Done when the registry is used, so that idle sessions need no timer; it looks at all of them."""
+        self._next_look = now() + LOOK_EVERY_S
         for key, session in tuple(self._sessions.items()):
-            if session.ended and now() - self._seen_ended.setdefault(key, now()) > self._kept_s:
+            if self._is_old(session):
                 del self._sessions[key], self._seen_ended[key]
+
+    def _is_old(self, session: R) -> bool:
+        return session.ended and now() - self._seen_ended.setdefault(session.id, now()) > self._kept_s
 
 
 async def _stop(session: Running, failures: list[Exception]) -> None:

@@ -19,6 +19,6 @@ async def react(step: Step, state: State, provider: Provider, *, max_turns: int 
     for _ in range(max_turns):
         before = len(state)
         await step.turn(state, provider)
-        if not any(turn.role == "tool" for turn in state.turns[before:]):
+        if not any(turn.role == "tool" for turn in state.since(before)):
             return state
     raise TurnLimitError(max_turns)

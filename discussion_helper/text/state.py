@@ -46,6 +46,10 @@ class State:
         """A copy."""
         return tuple(self._turns)
 
+    def since(self, count: int) -> tuple[Turn, ...]:
+        """Those after the first `count`; takes no longer for a long thread."""
+        return tuple(self._turns[count:])
+
     @property
     def last(self) -> Turn | None:
         """The newest turn."""

@@ -610,3 +610,24 @@ async def test_closing_the_registry_closes_the_rest_when_one_hangs(session_of: M
 
     assert anyio.current_time() - before < 1.0
     assert all(part.closed for session in others for part in parts_of(session))
+
+
+async def test_adding_a_session_looks_at_the_others_no_more_than_once_a_second(session_of: Make) -> None:
+    sessions: Sessions[Session] = Sessions(kept_s=10.0)
+    looked = 0
+
+    class Counted(Session):
+        @property
+        def ended(self) -> bool:
+            nonlocal looked
+            looked += 1
+            return self.over
+
+        @ended.setter
+        def ended(self, value: bool) -> None:
+            self.over = value
+
+    for _ in range(100):
+        sessions.add(Counted(ScriptedListener([]), EchoResponder(), SilentVoice()))
+
+    assert looked < 300

@@ -41,7 +41,7 @@ class Thread:
     updated_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     metadata: dict[str, str] = field(default_factory=dict)
     """Set what you like, then `ThreadStore.save`."""
-    lock: anyio.Lock = field(default_factory=anyio.Lock, repr=False)
+    lock: anyio.Lock = field(default_factory=lambda: anyio.Lock(fast_acquire=True), repr=False)
     """Held by the store while it writes, so that turns of several writers have one order, in memory and stored."""
 
 
