@@ -145,6 +145,34 @@ async def test_a_full_disk_loses_nothing_that_was_stored(path: Path) -> None:
         assert ["1", "2"] == [turn.text for turn in (await store.get(thread.id)).state.turns]
 
 
+async def test_of_several_turns_all_are_stored_or_none(path: Path) -> None:
+    thread_id = await stored_thread(path, "0")
+    change(
+        path,
+        "CREATE TRIGGER stop BEFORE INSERT ON turns WHEN NEW.position = 2 BEGIN SELECT RAISE(ABORT, 'stopped'); END",
+    )
+    async with SqliteThreads(path) as store:
+        thread = await store.get(thread_id)
+        updated = thread.updated_at
+        thread.state.append(said("1"))
+        thread.state.append(said("2"))
+        thread.metadata["k"] = "changed"
+        with pytest.raises(SaveError, match="stopped"):
+            await store.save(thread)
+    async with SqliteThreads(path) as store:
+        again = await store.get(thread_id)
+        assert (["0"], {"k": "v"}, updated) == (
+            [turn.text for turn in again.state.turns],
+            again.metadata,
+            again.updated_at,
+        )
+    change(path, "DROP TRIGGER stop")
+    async with SqliteThreads(path) as store:
+        again = await store.get(thread_id)
+        await store.append(again, said("1"))
+        assert ["0", "1"] == [turn.text for turn in again.state.turns]
+
+
 async def test_a_path_that_cannot_be_is_an_error_in_one_line(tmp_path: Path) -> None:
     tmp_path.joinpath("file").write_text("", encoding="utf-8")
     tmp_path.joinpath("folder").mkdir()
