@@ -177,7 +177,7 @@ class DurableThreads:
     async def _write(self, thread: Thread, new: tuple[Turn, ...]) -> None:
         """Make durable what is only in memory, and then `new`; memory gets `new` behind that."""
         kept = self._kept_of(thread)
-        late = thread.state.turns[kept.turns :]
+        late = thread.state.since(kept.turns)
         encoded = self._encoded(thread, (*late, *new), kept.turns)
         info = self._changed(thread)
 
