@@ -13,7 +13,8 @@ from discussion_helper.stt.reading import Decoded
 __all__ = ["WhisperDecoder", "check_files"]
 
 _FILES = ("config.json", "model.bin", "tokenizer.json")
-_TOKENS_PER_S = 6  # twice what fast speech needs: a loop ends early
+_ENGLISH_TOKENS_PER_S = 6  # twice what fast speech needs: a loop ends early
+_TOKENS_PER_S = 14  # the vocabulary is made for English: others take 1.5 (Spanish) to 4 times as many (Japanese)
 _MORE_TOKENS = 10
 _MOST_TOKENS = 448
 _TICK_S = 0.02
@@ -74,7 +75,8 @@ class WhisperDecoder:
     def decode(self, encoded: Any, *, language: str, seconds: float, timestamps: bool) -> Decoded:
         """Decode greedily."""
         prompt = self._prompt(language, timestamps=timestamps)
-        most = len(prompt) + round(_TOKENS_PER_S * seconds) + _MORE_TOKENS
+        rate = _ENGLISH_TOKENS_PER_S if language == "en" else _TOKENS_PER_S
+        most = len(prompt) + round(rate * seconds) + _MORE_TOKENS
         result = self._model.generate(
             encoded,
             [prompt],

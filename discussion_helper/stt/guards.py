@@ -3,7 +3,7 @@
 import re
 import zlib
 
-__all__ = ["LEAST_VOICED_S", "compression_ratio", "doubtful", "longest_run", "refusal", "words_in"]
+__all__ = ["LEAST_VOICED_S", "compression_ratio", "doubtful", "goes_in_circles", "longest_run", "refusal", "words_in"]
 
 LEAST_VOICED_S = 0.1
 """Less voice than this is no word; the shortest of 12 spoken digits held 0.29 s."""
@@ -17,6 +17,9 @@ _MOST_COMPRESSION = 2.4
 _WORDS_PER_S = 6.0
 _REPEATED_PER_S = 4.0
 _RUN = 4
+_LEAST_TRIPLES = 12
+_FRESH = 0.7
+_DOUBTED_LOGPROB = -0.5
 
 
 def refusal(
@@ -50,7 +53,8 @@ def refusal(
     if words > 1 + _WORDS_PER_S * evidence_s and average_logprob < _UNSURE_LOGPROB:
         return "more words than voice"
     looped = longest_run(text) >= _RUN and words > 1 + _REPEATED_PER_S * evidence_s
-    return "repeats itself" if looped or compression_ratio > _MOST_COMPRESSION else ""
+    circles = average_logprob < _DOUBTED_LOGPROB and goes_in_circles(text)
+    return "repeats itself" if looped or circles or compression_ratio > _MOST_COMPRESSION else ""
 
 
 def doubtful(no_speech_probability: float, average_logprob: float, *, voiced_s: float | None = None) -> bool:
@@ -73,6 +77,17 @@ def longest_run(text: str) -> int:
     parts = [part for part in re.sub(r"[^\w\s]", "", text.lower()).split() if part]
     units = parts if len(parts) > 1 else list("".join(parts))
     return max((_run(units, size) for size in range(1, 5)), default=0)
+
+
+def goes_in_circles(text: str) -> bool:
+    """Whether many of its word triples came before, as in "I'm not sure if I can do this, but I'm not sure if ...".
+
+    Of 20 recorded English texts of nine triples or more all but one had 94 % of them once; a loop of a phrase with
+    changing ends has some 60 %.
+    """
+    words = re.sub(r"[^\w\s]", "", text.lower()).split()
+    triples = list(zip(words, words[1:], words[2:], strict=False))
+    return len(triples) >= _LEAST_TRIPLES and len(set(triples)) < _FRESH * len(triples)
 
 
 def _run(units: list[str], size: int) -> int:

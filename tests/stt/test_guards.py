@@ -36,6 +36,7 @@ def refused(
         ("No, no, no, no!", 1.0, 0.20, -0.40),
         ("And here are some more words, words, words, words.", 3.36, 0.24, -0.46),
         ("Can you just remind me I don't have to tick the note?", 2.5, 0.12, -0.25),
+        ("I can do it, you know I can do it, you know I can do it if I have to, so let me do it.", 6.0, 0.1, -0.3),
         ("真っ昼間なのにキャンプの外れの電柱に電球がともっていた", 4.2, 0.05, -0.50),
     ],
 )
@@ -55,6 +56,11 @@ def test_people_are_believed(text: str, voiced_s: float, no_speech: float, logpr
         ("You can not...", 0.16, 0.40, -0.84, "more words than voice"),
         ("8 8 8 8 8 8 8 8", 0.35, 0.42, -0.37, "repeats itself"),
         ("la" * 60, 20.0, 0.1, -0.2, "repeats itself"),
+        (
+            "I'm not sure if I can do this, but I'm not sure if I can do it. I'm not sure if I can do it.",
+            *(12.0, 0.2, -0.7),
+            "repeats itself",
+        ),
         ("Thank you.", 0.05, 0.0, -0.1, "no voice"),
         ("...", 1.0, 0.0, -0.1, "no words"),
         ("", 1.0, 0.0, -0.1, "no words"),

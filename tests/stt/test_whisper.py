@@ -158,3 +158,19 @@ async def test_it_understands_as_well_as_the_stock_recogniser(recogniser: Whispe
 
     assert words > 200
     assert ours <= theirs + 0.01 * words
+
+
+@pytest.mark.parametrize(
+    ("name", "language", "last"),
+    [
+        ("mls_es_13697_11991_000000.opus", "es", "carlos"),
+        ("asterisk_ru_confbridge-rest-list-vol-in.wav", "ru", "значению"),
+        ("nst_sv_se10x016-08071999-1334_u0016004.wav", "sv", "sätt"),
+    ],
+)
+async def test_the_end_of_a_turn_in_another_language_is_not_cut_off(name: str, language: str, last: str) -> None:
+    recogniser = WhisperRecogniser(Store().path_of(load_manifest().model("base")), language=language)
+    found = await recogniser.recognise(samples_of(name))
+    await recogniser.aclose()
+
+    assert words_of(found.text)[-1] == last
