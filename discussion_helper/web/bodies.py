@@ -1,56 +1,77 @@
 """Bodies of requests, checked: what is wrong is told by the field's name, with the fix."""
 
-from dataclasses import fields
-from typing import Annotated, Any, Literal, TypeVar
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.requests import ClientDisconnect, Request
 
 from discussion_helper.types import Policy
 from discussion_helper.web.problems import Problem
 
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
 __all__ = ["MessageBody", "OpeningBody", "SayBody", "read_body"]
 
-B = TypeVar("B", bound=BaseModel)
-Words = Annotated[str, Field(min_length=1, pattern=r"\S")]
-_POLICY = tuple(field.name for field in fields(Policy))
+B = TypeVar("B")
+
+_FIXES: Mapping[str, str] = {
+    "text": "Use a text that is not blank.",
+    "content": "Use a text that is not blank.",
+    "kinds": "Use a list of the kinds of output, or leave it out.",
+    "kind": 'Use "voice" or "text".',
+    "transport": 'Use "local", "remote" or "fake".',
+    "turns": "Use a list of texts.",
+    "thread_id": "Use the id of a stored thread, or leave it out.",
+    "voice": "Use the name of a voice, or leave it out.",
+    "language": "Use two letters, such as en or de, or leave it out.",
+}
+_POLICY = tuple(one.name for one in fields(Policy))
+_STRICT: Mapping[str, Any] = {"strict": True}
 
 
-class SayBody(BaseModel):
+@dataclass(frozen=True, slots=True)
+class SayBody:
     """A typed turn."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-    text: Words = Field(description="Use a text that is not blank.")
+    text: str
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = _STRICT
+
+    def __post_init__(self) -> None:
+        _check_words("text", self.text)
 
 
-class MessageBody(BaseModel):
+@dataclass(frozen=True, slots=True)
+class MessageBody:
     """A message whose turn is answered in the same response."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-    content: Words = Field(description="Use a text that is not blank.")
-    kinds: list[str] | None = Field(None, description="Use a list of the kinds of output, or leave it out.")
+    content: str
+    kinds: list[str] | None = None
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = _STRICT
+
+    def __post_init__(self) -> None:
+        _check_words("content", self.content)
 
 
-class OpeningBody(BaseModel):
-    """A session to open; the fields of a Policy are beside these."""
+@dataclass(frozen=True, slots=True)
+class OpeningBody:
+    """A session to open; in the request the fields of its policy stand beside the others."""
 
-    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
-    kind: Literal["voice", "text"] = Field("voice", description='Use "voice" or "text".')
-    transport: Literal["local", "remote", "fake"] = Field("local", description='Use "local", "remote" or "fake".')
-    turns: list[str] = Field([], description="Use a list of texts.")
-    thread_id: str | None = Field(None, description="Use the id of a stored thread, or leave it out.")
-    voice: str | None = Field(None, description="Use the name of a voice, or leave it out.")
-    language: str | None = Field(None, description="Use two letters, such as en or de, or leave it out.")
+    kind: Literal["voice", "text"] = "voice"
+    transport: Literal["local", "remote", "fake"] = "local"
+    turns: list[str] = field(default_factory=list)
+    thread_id: str | None = None
+    voice: str | None = None
+    language: str | None = None
+    policy: dict[str, Any] = field(default_factory=dict)
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = _STRICT
 
-    def policy(self) -> Policy:
-        """From the fields beside ours. Raises SettingError for a wrong value, Problem for an unknown field."""
-        extra: dict[str, Any] = self.model_extra or {}
-        for name in extra:
-            if name not in _POLICY:
-                raise _unknown(name, (*type(self).model_fields, *_POLICY))
-        if extra and self.kind == "text":
-            raise Problem(422, f"{next(iter(extra))}: a text session has no policy.", fix="Leave it out.")
-        return Policy.from_mapping(extra)
+    def checked_policy(self) -> Policy:
+        """Raises SettingError for a wrong value, Problem where there can be no policy."""
+        if self.policy and self.kind == "text":
+            raise Problem(422, f"{next(iter(self.policy))}: a text session has no policy.", fix="Leave it out.")
+        return Policy.from_mapping(self.policy)
 
 
 async def read_body(request: Request, shape: type[B]) -> B:
@@ -59,25 +80,51 @@ async def read_body(request: Request, shape: type[B]) -> B:
         body = await request.body()
     except ClientDisconnect:
         raise Problem(400, "The request broke off.") from None
+    return _validated(_checked_names(_parsed(body or b"{}"), shape), shape)
+
+
+def _parsed(body: bytes) -> dict[str, Any]:
+    from pydantic_core import from_json  # unlike json it refuses half surrogates, and what is nested without end
+
     try:
-        return shape.model_validate_json(body or b"{}")
+        content = from_json(body)
+    except ValueError as error:
+        raise Problem(422, f"body: {error}.", fix="Send one JSON object.") from None
+    if not isinstance(content, dict):
+        raise Problem(422, "body: it is no object.", fix="Send one JSON object.")
+    return content
+
+
+def _checked_names(content: dict[str, Any], shape: type[Any]) -> dict[str, Any]:
+    """With the policy's fields in a field of their own, where there may be any."""
+    known = [one.name for one in fields(shape) if one.name != "policy"]
+    extra = _POLICY if shape is OpeningBody else ()
+    for name in content:
+        if name not in known and name not in extra:
+            raise Problem(422, f"{name[:80]}: there is no such field.", fix=f"Use {', '.join((*known, *extra))}.")
+    policy = {name: value for name, value in content.items() if name in extra}
+    own = {name: value for name, value in content.items() if name not in extra}
+    return own | ({"policy": policy} if policy else {})
+
+
+def _validated(content: dict[str, Any], shape: type[B]) -> B:
+    from pydantic import TypeAdapter, ValidationError
+    from pydantic_core import to_json
+
+    try:
+        return TypeAdapter(shape).validate_json(to_json(content, inf_nan_mode="constants"))
     except ValidationError as error:
-        raise _told(error, shape) from None
+        raise _told(error) from None
 
 
-def _told(error: ValidationError, shape: type[BaseModel]) -> Problem:
+def _told(error: "ValidationError") -> Problem:
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    if not first["loc"]:
-        return Problem(422, f"body: {first['msg']}.", fix="Send one JSON object.")
-    name = str(first["loc"][0])
-    if first["type"] == "extra_forbidden":
-        return _unknown(name, tuple(shape.model_fields))
-    if first["type"] == "missing":
-        return Problem(422, f"{name}: it is missing.", fix=shape.model_fields[name].description or "")
-    where = "".join(f"[{part}]" for part in first["loc"][1:])
-    fix = shape.model_fields[name].description if name in shape.model_fields else ""
-    return Problem(422, f"{name}{where}: {first['msg']}.", fix=fix or "")
+    name, *inside = first["loc"]
+    where = "".join(f"[{part}]" for part in inside)
+    what = "it is missing" if first["type"] in ("missing", "missing_argument") else first["msg"]
+    return Problem(422, f"{name}{where}: {what}.", fix=_FIXES.get(str(name), ""))
 
 
-def _unknown(name: str, known: tuple[str, ...]) -> Problem:
-    return Problem(422, f"{name[:80]}: there is no such field.", fix=f"Use {', '.join(known)}.")
+def _check_words(name: str, text: str) -> None:
+    if not text.strip():
+        raise Problem(422, f"{name}: it is blank.", fix=_FIXES[name])

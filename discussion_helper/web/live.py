@@ -80,8 +80,8 @@ class LiveResponse(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
         with self._live.place(self._session_id):
-            self.begin()
             try:
+                self.begin()
                 await self._answer(receive, send)
             finally:
                 with anyio.CancelScope(shield=True):

@@ -54,7 +54,7 @@ class Opener:
 
     async def open(self, body: OpeningBody) -> Session | Stream:
         """A running session. Raises Problem, SettingError, ThreadNotFoundError, and what a missing part raises."""
-        policy = body.policy()
+        policy = body.checked_policy()
         if body.turns and (body.kind, body.transport) != ("voice", "fake"):
             raise Problem(422, "turns: only a fake voice session has a script.", fix="Leave it out.")
         if len(self._sessions) + self._opening >= self._most:

@@ -18,10 +18,12 @@ _CONNECTIONS = 2048
 
 def bound_socket(host: str, port: int) -> socket.socket:
     """A listening socket; port 0 = any free one. Raises SettingError naming the field."""
+    if not 0 <= port <= 65_535:
+        raise SettingError(f"port: {port} is none.", fix="Use 0 to 65535.")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family)
-    except (OSError, OverflowError, UnicodeError) as error:
+    except (OSError, UnicodeError) as error:
         what = f"port: {host}:{port} cannot be listened to ({getattr(error, 'strerror', None) or error})."
         raise SettingError(what, fix="Name another one, or 0 for any that is free.") from error
 

@@ -27,7 +27,7 @@ class Told:
     data: dict[str, Any]
 
 
-async def events_in(response: httpx.Response) -> AsyncIterator[Told]:
+async def _events_in(response: httpx.Response) -> AsyncIterator[Told]:
     """Comments and `retry` are left out."""
     fields: dict[str, str] = {}
     async for line in response.aiter_lines():
@@ -39,14 +39,14 @@ async def events_in(response: httpx.Response) -> AsyncIterator[Told]:
             fields = {}
 
 
-async def settled() -> None:
+async def _settled() -> None:
     """Let whatever can go on at once go on."""
     for _ in range(20):
         await anyio.lowlevel.checkpoint()
 
 
 @asynccontextmanager
-async def client_of(app: Starlette, **options: Any) -> AsyncIterator[httpx.AsyncClient]:
+async def _client_of(app: Starlette, **options: Any) -> AsyncIterator[httpx.AsyncClient]:
     """In this process; what is open at the end is closed, as a server does it."""
     usual: dict[str, Any] = {"base_url": "http://127.0.0.1:7654", "transport": httpx.ASGITransport(app)}
     async with app.router.lifespan_context(app), httpx.AsyncClient(**(usual | options)) as client:
@@ -63,18 +63,42 @@ class Served:
 
 
 @asynccontextmanager
-async def serving(app: Starlette, **options: Any) -> AsyncIterator[Served]:
+async def _serving(app: Starlette, **options: Any) -> AsyncIterator[Served]:
     """A real server on a free port, in this event loop; it has ended at the end."""
-    listening = bound_socket("127.0.0.1", 0)
-    url = f"http://127.0.0.1:{listening.getsockname()[1]}"
     started = anyio.Event()
     server = Server(app, started=started.set)
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(server.serve, [listening])
-        await started.wait()
-        async with httpx.AsyncClient(base_url=url, timeout=20.0, **options) as client:
-            yield Served(server, client, url)
-            server.should_exit = True
+    with bound_socket("127.0.0.1", 0) as listening:
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(server.serve, [listening])
+            await started.wait()
+            async with httpx.AsyncClient(base_url=url, timeout=20.0, **options) as client:
+                yield Served(server, client, url)
+                server.should_exit = True
+
+
+@pytest.fixture
+def events_in() -> Any:
+    """`async for event in events_in(response)`: its server-sent events."""
+    return _events_in
+
+
+@pytest.fixture
+def settled() -> Any:
+    """`await settled()`."""
+    return _settled
+
+
+@pytest.fixture
+def client_of() -> Any:
+    """`async with client_of(app) as client`."""
+    return _client_of
+
+
+@pytest.fixture
+def serving() -> Any:
+    """`async with serving(app) as served`."""
+    return _serving
 
 
 @pytest.fixture

@@ -1,0 +1,100 @@
+"""`discussion-helper serve`: sessions over HTTP, for this machine's user."""
+
+import argparse
+import os
+import secrets
+import socket
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import anyio
+
+from discussion_helper.errors import SettingError
+from discussion_helper.settings import Settings
+
+__all__ = ["PORT", "TOKEN_VARIABLE", "add_parser", "run"]
+
+PORT = 7654
+TOKEN_VARIABLE = "DISCUSSION_HELPER_TOKEN"
+_USUAL = Settings()
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Register the command."""
+    about = "hold sessions over HTTP, for this machine's user"
+    text = f"The link that is printed holds the token, which is new each time, or that of {TOKEN_VARIABLE}."
+    parser = subparsers.add_parser("serve", help=about, description=f"{about.capitalize()}.", epilog=text)
+    parser.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="interface (default: %(default)s)")
+    parser.add_argument("--port", type=int, default=PORT, metavar="N", help="0 = any free one (default: %(default)s)")
+    text = "a name, beside localhost, by which browsers reach this server"
+    parser.add_argument("--allow-host", action="append", default=[], metavar="NAME", help=text)
+    text = "SQLite file that keeps the threads of text sessions; without it they end with the server"
+    parser.add_argument("--threads", type=Path, metavar="FILE", help=text)
+    parser.add_argument("--language", default=_USUAL.language, metavar="CODE", help="language (default: %(default)s)")
+    parser.add_argument("--stt", default=_USUAL.stt, metavar="NAME", help="recogniser's model (default: %(default)s)")
+    parser.add_argument("--voice", default=_USUAL.voice, metavar="NAME", help="voice's model (default: %(default)s)")
+    parser.add_argument("--llm", default=_USUAL.llm, metavar="SPEC", help="what answers (default: %(default)s)")
+    parser.add_argument("--device", metavar="NAME", help="part of the name of microphone and loudspeaker")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve until Ctrl-C or SIGTERM."""
+    from discussion_helper.web import bound_socket
+    from discussion_helper.web.security import checked_token, is_loopback
+
+    if not is_loopback(arguments.host) and not arguments.allow_host:
+        what = f"host: {arguments.host} can be reached from other machines, without encryption."
+        raise SettingError(what, fix="Leave --host out, or name who may ask for it with --allow-host NAME.")
+    settings = Settings(
+        language=arguments.language,
+        stt=arguments.stt,
+        voice=arguments.voice,
+        llm=arguments.llm,
+        microphone=arguments.device,
+        loudspeaker=arguments.device,
+    )
+    token = checked_token(os.environ.get(TOKEN_VARIABLE, secrets.token_urlsafe(32)))
+    assert token is not None
+    with bound_socket(arguments.host, arguments.port) as listening:
+        anyio.run(_serve, arguments, settings, token, listening)
+    return 0
+
+
+async def _serve(arguments: argparse.Namespace, settings: Settings, token: str, listening: socket.socket) -> None:
+    """Down in reverse: the web, then the sessions, then the store."""
+    from functools import partial
+
+    from discussion_helper.commands.serve_parts import ServeParts
+    from discussion_helper.commands.serve_provider import ResponderProvider
+    from discussion_helper.doctor import examine
+    from discussion_helper.registry import Sessions
+    from discussion_helper.session import Session
+    from discussion_helper.text import Manager, MemoryThreads, SqliteThreads, Step
+    from discussion_helper.text.threads.base import ThreadStore
+    from discussion_helper.web import Server, Wish, create_app
+
+    parts = ServeParts(settings)
+    provider = ResponderProvider(lambda: parts.open_responder(Wish()))
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(provider.aclose)
+        store: ThreadStore = SqliteThreads(arguments.threads) if arguments.threads else MemoryThreads()
+        await stack.enter_async_context(store)
+        sessions = await stack.enter_async_context(Sessions[Session]())
+        manager = Manager(store, provider, lambda _: Step(), sessions=sessions)
+        app = create_app(
+            manager=await stack.enter_async_context(manager),
+            token=token,
+            open_voice=parts.open_voice,
+            open_responder=parts.open_responder,
+            examine=partial(examine, settings),
+            allowed_hosts=arguments.allow_host,
+        )
+        await Server(app, started=lambda: _print_link(listening, token)).serve(sockets=[listening])
+
+
+def _print_link(listening: socket.socket, token: str) -> None:
+    host, port = listening.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    print(f"Open http://{shown}:{port}/?token={token}", flush=True)
+    print("The link is the key: whoever has it may talk here. Ctrl-C ends.", flush=True)

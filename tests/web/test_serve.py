@@ -1,0 +1,106 @@
+"""`discussion-helper serve`, as a process of its own."""
+
+import argparse
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from discussion_helper.commands import serve
+from discussion_helper.errors import SettingError
+
+_PROGRAM = """
+import argparse, sys
+from discussion_helper.commands import serve
+parser = argparse.ArgumentParser()
+serve.add_parser(parser.add_subparsers())
+arguments = parser.parse_args(["serve", *sys.argv[1:]])
+sys.exit(arguments.run(arguments))
+"""
+
+
+@contextmanager
+def served(*options: str, **environment: str) -> Iterator[tuple[subprocess.Popen[str], str, str]]:
+    """The process, the server's address, and the token of its link."""
+    process = subprocess.Popen(
+        [sys.executable, "-W", "error", "-c", _PROGRAM, "--port", "0", *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **environment},
+    )
+    try:
+        assert process.stdout is not None
+        link = re.fullmatch(r"Open (http://[^/]+)/\?token=(\S+)\n", process.stdout.readline())
+        assert link is not None
+        yield process, link[1], link[2]
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_the_link_opens_it_and_the_token_is_printed_once_and_nowhere_else(tmp_path: Path) -> None:
+    threads = tmp_path / "threads.db"
+    with served("--threads", str(threads), DISCUSSION_HELPER_MODELS=str(tmp_path)) as (process, url, token):
+        with httpx.Client(base_url=url) as client:
+            stranger = client.get("/sessions")
+            login = client.get(f"/?token={token}")
+            client.get("/?token=wrong-token")
+            opened = client.post("/sessions", json={"transport": "fake"})
+            without = client.post("/sessions", json={"transport": "local"})
+            text = client.post("/sessions", json={"kind": "text"}).json()
+            lines = client.post(f"{text['url']}/messages", json={"content": "hi"}).text
+            health = client.get("/health").json()
+        with httpx.stream("GET", f"{url}{text['url']}/events", headers={"Authorization": f"Bearer {token}"}) as events:
+            next(events.iter_lines())
+            process.send_signal(signal.SIGTERM)
+            assert 0 == process.wait(timeout=10)
+        out, err = process.communicate()
+
+    assert [401, 303, 201] == [answer.status_code for answer in (stranger, login, opened)]
+    assert 503 == without.status_code
+    assert "models pull" in without.json()["fix"]
+    assert "models pull" in lines.splitlines()[-2]
+    assert {"python", "microphone", "voice"} <= {part["part"] for part in health["parts"]}
+    assert threads.exists()
+    assert token not in out + err
+    assert "wrong-token" not in out + err
+    assert len(token) >= 32
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to one process there")
+def test_ctrl_c_ends_it_well_and_a_token_may_be_given() -> None:
+    with served(DISCUSSION_HELPER_TOKEN="given-token") as (process, _, token):
+        process.send_signal(signal.SIGINT)
+
+        assert 0 == process.wait(timeout=10)
+        assert "given-token" == token
+        assert "Traceback" not in process.communicate()[1]
+
+
+def test_what_cannot_be_served_is_told_by_its_option(monkeypatch: pytest.MonkeyPatch) -> None:
+    parser = argparse.ArgumentParser()
+    serve.add_parser(parser.add_subparsers())
+    with served() as (_, url, _):
+        for options, says in (
+            (["--host", "0.0.0.0"], "host: "),
+            (["--port", url.rpartition(":")[2]], "port: "),
+            (["--port", "70000"], "port: "),
+            (["--host", "no such host", "--allow-host", "x"], "port: "),
+            (["--language", "x"], "language: "),
+        ):
+            arguments = parser.parse_args(["serve", *options])
+            with pytest.raises(SettingError, match=says) as refused:
+                arguments.run(arguments)
+            assert refused.value.fix
+    monkeypatch.setenv(serve.TOKEN_VARIABLE, "")
+    arguments = parser.parse_args(["serve"])
+    with pytest.raises(SettingError, match="token: "):
+        arguments.run(arguments)
