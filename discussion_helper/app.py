@@ -4,6 +4,7 @@ import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -13,7 +14,7 @@ from discussion_helper.audio.echo import EchoPath
 from discussion_helper.audio.file_devices import FileCapture
 from discussion_helper.choices import LLM_MODEL, Choices, choose, model_names
 from discussion_helper.errors import DeviceError, SettingError
-from discussion_helper.parts import Responder
+from discussion_helper.parts import Responder, Thread, check_parts
 from discussion_helper.responder.base import EndpointChoice, api_key_for
 from discussion_helper.responder.prompt import system_prompt
 from discussion_helper.session import Session
@@ -54,19 +55,26 @@ class Talk:
 
 
 @asynccontextmanager
-async def open_talk(settings: Settings) -> AsyncIterator[Talk]:
+async def open_talk(
+    settings: Settings, *, responder: Responder | None = None, thread: Thread | None = None
+) -> AsyncIterator[Talk]:
     """Check every file, model and device, and give a session that is ready to start.
 
-    Models are loaded by the session's warm-up, beside listening. Leaving stops the session and releases everything.
+    `responder`: yours answers, and no language model is needed; the session closes it. `thread`: where turns are
+    stored. Models are loaded by the session's warm-up, beside listening. Leaving stops the session and releases
+    everything, so wait for its end inside: `await talk.session.wait()`.
+
     Raises DiscussionError: SettingError names the field, ModelMissing all models that must be pulled.
     """
-    choices = await anyio.to_thread.run_sync(choose, settings)
-    recogniser, responder, synthesiser = await anyio.to_thread.run_sync(_parts, choices, settings)
+    if responder is not None:
+        check_parts(responder=responder)
+    choices = await anyio.to_thread.run_sync(partial(choose, settings, answers=responder is None))
+    recogniser, synthesiser = await anyio.to_thread.run_sync(_ears_and_voice, choices, settings)
     devices = await anyio.to_thread.run_sync(_devices, settings)
     async with _engine(devices, settings) as engine:
-        session = _session(settings, engine, recogniser, responder, synthesiser)
+        answering, answers = await anyio.to_thread.run_sync(_answering, responder, choices.llm, settings)
+        session = _session(settings, engine, recogniser, answering, synthesiser, thread)
         try:
-            answers = _describe(choices.llm, settings)
             yield Talk(session, devices.microphone, devices.loudspeaker, answers, devices.files, engine.health)
         finally:
             with anyio.CancelScope(shield=True):
@@ -107,23 +115,38 @@ def _hearing(rate: int, echo: EchoPath, settings: Settings) -> Hearing:
 
 
 def _session(
-    settings: Settings, engine: AudioEngine, recogniser: Recogniser, responder: Responder, synthesiser: Synthesiser
+    settings: Settings,
+    engine: AudioEngine,
+    recogniser: Recogniser,
+    responder: Responder,
+    synthesiser: Synthesiser,
+    thread: Thread | None,
 ) -> Session:
     voice = SpeakerVoice(
         synthesiser, engine.playback, engine.marks, close=engine.close_loudspeaker, language=settings.language
     )
     engine.on_loudspeaker_lost(voice.fail)
     listener = MicrophoneListener(recogniser, engine, spoken=lambda: list(voice.recent))
-    return Session(listener, responder, voice, settings.policy)
+    return Session(listener, responder, voice, settings.policy, thread=thread)
 
 
-def _parts(choices: Choices, settings: Settings) -> tuple[Recogniser, Responder, Synthesiser]:
-    """Make the parts; their models are loaded by their warm-up."""
+def _ears_and_voice(choices: Choices, settings: Settings) -> tuple[Recogniser, Synthesiser]:
+    """Make them; their models are loaded by their warm-up."""
     from discussion_helper.stt.whisper import WhisperRecogniser
     from discussion_helper.tts.piper import PiperSynthesiser
 
     recogniser = WhisperRecogniser(choices.recogniser, language=settings.language)
-    return recogniser, _responder(choices.llm, settings), PiperSynthesiser(choices.voice, language=settings.language)
+    return recogniser, PiperSynthesiser(choices.voice, language=settings.language)
+
+
+def _answering(
+    own: Responder | None, choice: Path | EndpointChoice | None, settings: Settings
+) -> tuple[Responder, str]:
+    """What answers, and its name."""
+    if own is not None or choice is None:
+        assert own is not None
+        return own, type(own).__name__
+    return _responder(choice, settings), _describe(choice, settings)
 
 
 def _responder(choice: Path | EndpointChoice, settings: Settings) -> Responder:

@@ -26,32 +26,34 @@ class Choices:
 
     recogniser: Path
     voice: Path
-    llm: Path | EndpointChoice
+    llm: Path | EndpointChoice | None
+    """None where somebody else answers."""
 
 
-def choose(settings: Settings) -> Choices:
-    """Blocks while files are hashed that were not before.
+def choose(settings: Settings, *, answers: bool = True) -> Choices:
+    """Blocks while files are hashed that were not before. `answers`: whether a language model is to answer.
 
     Raises SettingError naming the field, ModelMissing naming all models that must be pulled, and ModelCorrupt.
     """
-    stt, voice, llm = recogniser_of(settings), voice_of(settings), llm_of(settings)
-    store = Store()
-    _check_models(store, model_names(settings))
-    folder = {name: store.path_of(load_manifest().model(name)) for name in model_names(settings)}
+    stt, voice = recogniser_of(settings), voice_of(settings)
+    llm = llm_of(settings) if answers else None
+    store, names = Store(), model_names(settings, answers=answers)
+    _check_models(store, names)
+    folder = {name: store.path_of(load_manifest().model(name)) for name in names}
     return Choices(
         folder[stt.name],
         voice if isinstance(voice, Path) else folder[voice.name],
-        _only_file(folder[LLM_MODEL]) if llm is None else llm,
+        _only_file(folder[LLM_MODEL]) if LLM_MODEL in folder else llm,
     )
 
 
-def model_names(settings: Settings) -> list[str]:
+def model_names(settings: Settings, *, answers: bool = True) -> list[str]:
     """The models of the manifest that these settings need. Raises SettingError."""
-    stt, voice, llm = recogniser_of(settings), voice_of(settings), llm_of(settings)
+    stt, voice = recogniser_of(settings), voice_of(settings)
     return [
         stt.name,
         *([voice.name] if isinstance(voice, Model) else []),
-        *([LLM_MODEL] if llm is None else []),
+        *([LLM_MODEL] if answers and llm_of(settings) is None else []),
     ]
 
 

@@ -1,7 +1,7 @@
 """The text of one reply: pulled from the responder ahead of the voice."""
 
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 
 import anyio
 
@@ -44,6 +44,7 @@ class Generation:
 
     async def _pull(self) -> None:
         count = 0
+        self._check()
         async with closing(self._sentences, within_s=CLOSE_REPLY_S) as sentences:
             async for sentence in sentences:
                 if not isinstance(sentence, str):
@@ -54,6 +55,14 @@ class Generation:
                 count += 1
                 if count == self._max:
                     return
+
+    def _check(self) -> None:
+        if isinstance(self._sentences, AsyncIterator):
+            return
+        if isinstance(self._sentences, Coroutine):
+            self._sentences.close()  # nobody will await it
+            raise TypeError("the responder's reply is a coroutine: make it an async generator, with `yield sentence`")
+        raise TypeError(f"the responder's reply gave {self._sentences!r} where an async iterator was due")
 
     async def _put(self, sentence: str) -> None:
         if self.first_at is None:

@@ -1,5 +1,6 @@
 """The composition root: what is wrong with settings is told before anything is loaded or opened."""
 
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from discussion_helper.app import model_names, open_talk
 from discussion_helper.errors import DiscussionError, ModelMissing, SettingError
 from discussion_helper.settings import Settings
+from discussion_helper.types import Message, Utterance
 
 pytestmark = pytest.mark.anyio
 
@@ -83,3 +85,53 @@ async def test_a_device_that_is_not_there_is_told_by_its_field(field: str) -> No
 def test_only_the_models_that_are_needed_are_asked_for() -> None:
     assert ["tiny.en", "joe-medium", "SmolLM2-135M"] == model_names(Settings())
     assert ["tiny.en", "joe-medium"] == model_names(Settings(llm="llama3.2@http://127.0.0.1:11434/v1"))
+
+
+class Dictionary:
+    """A responder of one's own."""
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+        self.closed = False
+
+    async def reply(self, messages: Sequence[Message]) -> AsyncIterator[str]:
+        self.heard.append(messages[-1]["content"])
+        yield "Ten meters."
+
+    async def aclose(self) -> None:
+        self.closed = True
+
+
+async def test_who_answers_with_a_responder_of_ones_own_needs_no_language_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DISCUSSION_HELPER_MODELS", str(tmp_path))
+    with pytest.raises(ModelMissing, match=r"The models tiny\.en and joe-medium are not"):
+        async with open_talk(Settings(), responder=Dictionary()):
+            pass
+    wrong: Any = object()
+    with pytest.raises(SettingError, match="responder: object has no reply"):
+        async with open_talk(Settings(), responder=wrong):
+            pass
+
+
+@pytest.mark.models
+async def test_a_responder_and_a_thread_of_ones_own_on_real_ears_and_voice(tmp_path: Path) -> None:
+    clip = Path(__file__).parents[1] / "audio" / "speech" / "sphinx_goforward.wav"
+    own, stored = Dictionary(), list[Utterance]()
+
+    class Stored:
+        async def append(self, utterance: Utterance) -> None:
+            stored.append(utterance)
+
+    settings = Settings(inputs=(clip,), output=tmp_path / "talk.wav")
+    async with open_talk(settings, responder=own, thread=Stored()) as talk:
+        events = talk.session.events("utterance")
+        talk.session.start()
+        assert talk.files is not None
+        talk.files.say(0)
+        user, agent = await anext(events), await anext(events)
+
+    assert ["user", "agent"] == [utterance.speaker for utterance in stored]
+    assert [user.data["text"]] == own.heard
+    assert ("Ten meters.", True, "Dictionary") == (agent.data["text"], own.closed, talk.responder)

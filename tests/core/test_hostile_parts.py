@@ -705,3 +705,22 @@ async def test_no_task_is_left_after_stop_by_a_part_that_hangs_but_can_be_cancel
     await session.stop()
 
     assert before == asyncio.all_tasks()
+
+
+class _Returns(EchoResponder):
+    """Written the natural wrong way."""
+
+    async def reply(self, messages: Any) -> Any:  # type: ignore[override]
+        return "a text"
+
+
+class _Lists(EchoResponder):
+    def reply(self, messages: Any) -> Any:
+        return ["a text"]
+
+
+@pytest.mark.parametrize(("responder", "told"), [(_Returns(), "async generator, with `yield"), (_Lists(), "'a text'")])
+async def test_a_reply_that_is_no_async_generator_is_told_in_a_line(responder: Any, told: str) -> None:
+    session = Session(ScriptedListener(["hello"]), responder, SilentVoice()).start()
+    with pytest.raises(TypeError, match=told):
+        await session.wait()
