@@ -59,6 +59,10 @@ class State:
         """Add a turn; for the state's owner, which is the thread's store."""
         self._turns.append(turn)
 
+    def insert(self, place: int, turn: Turn) -> None:
+        """Put a turn where it is stored, before those that were added while it was written. For the owner too."""
+        self._turns.insert(place, turn)
+
     def with_turns(self, *, before: Iterable[Turn] = (), after: Iterable[Turn] = ()) -> "State":
         """A view with turns around these, for one call of a model."""
         return State([*before, *self._turns, *after])

@@ -13,7 +13,7 @@ from discussion_helper.clock import SessionClock
 from discussion_helper.events import DropNewest, EventHub
 from discussion_helper.iteration import closing
 from discussion_helper.text.artifacts import Artifact, Delta
-from discussion_helper.text.errors import SaveError, TurnCancelledError
+from discussion_helper.text.errors import SaveError, StoreBusyError, TurnCancelledError
 from discussion_helper.text.inputs import EventContext
 from discussion_helper.text.merging import Merger, is_delta
 from discussion_helper.text.outputs import (
@@ -183,7 +183,9 @@ class Step:
     # -- a finished turn
 
     async def submit(self, state: State, role: Role, *artifacts: Artifact) -> Turn:
-        """Add a finished turn to `state`, tell of it, and have it handled. Raises SaveError, and what handlers raise.
+        """Add a finished turn to `state`, tell of it, and have it handled.
+
+        Raises SaveError, StoreBusyError, and what handlers raise.
 
         A user's turn that cannot be stored is not in `state` and not told; one of another role is, and fails after.
         Raises TurnCancelledError when the event that this step belongs to is over.
@@ -200,17 +202,18 @@ class Step:
         await self._handled(state, turn)
         return turn
 
-    async def _recorded(self, state: State, turn: Turn) -> SaveError | None:
+    async def _recorded(self, state: State, turn: Turn) -> SaveError | StoreBusyError | None:
         """Shielded: a turn is stored and told, or neither."""
         if self._record is None:
             state.append(turn)
             return None
-        failure = SaveError(f"Storing a turn took longer than {RECORD_LIMIT_S:g} s.", fix="See to the store.")
+        slow = f"Storing a turn took longer than {RECORD_LIMIT_S:g} s."
+        failure: SaveError | StoreBusyError = SaveError(slow, fix="See to the store.")
         with anyio.move_on_after(RECORD_LIMIT_S, shield=True):
             try:
                 await self._record(turn)
                 return None
-            except SaveError as error:
+            except (SaveError, StoreBusyError) as error:
                 failure = error
         if turn.role != "user":
             state.append(turn)

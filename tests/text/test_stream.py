@@ -16,6 +16,7 @@ from discussion_helper.text.errors import (
     QueueFullError,
     SaveError,
     SessionClosedError,
+    StoreBusyError,
     TurnCancelledError,
     TurnLimitError,
     UnsupportedEventError,
@@ -640,3 +641,22 @@ async def test_a_failed_turn_shows_as_a_decision_to_who_follows_sessions(manager
 async def test_errors_are_one_line(manager_of: Make) -> None:
     assert "a b" == ErrorEvent(ValueError("a\n  b")).message
     assert "ValueError" == ErrorEvent(ValueError()).message
+
+
+class _Elsewhere(MemoryThreads):
+    async def append(self, thread: Thread, turn: Turn) -> None:
+        if turn.role == "assistant":
+            raise StoreBusyError("another process wrote to the thread.")
+        await super().append(thread, turn)
+
+
+async def test_an_answer_that_another_process_keeps_from_the_store_was_told_too(manager_of: Make) -> None:
+    async with manager_of(echo(), store=_Elsewhere()) as manager:
+        stream = await manager.create()
+        events = stream.subscribe()
+        with pytest.raises(ProcessError) as failed:
+            await stream.process(said("hi"))
+        await stream.aclose()
+
+        assert isinstance(failed.value.__cause__, StoreBusyError)
+        assert [*EXCHANGE[:-1], "error", "done"] == await words_of(events)

@@ -184,7 +184,7 @@ class DurableThreads:
         def is_durable(_: None) -> None:
             kept.turns += len(late)
             for turn in new:
-                _insert(thread.state, kept.turns, turn)
+                thread.state.insert(kept.turns, turn)
                 kept.turns += 1
             kept.metadata, thread.updated_at = info.metadata, info.updated_at
             if self._shelf.whole:
@@ -237,8 +237,3 @@ class DurableThreads:
         for name in problems.keys() - self._warned:
             _log.warning("%s", problems[name])
         self._warned |= problems.keys()
-
-
-def _insert(state: State, place: int, turn: Turn) -> None:
-    """Put a turn where it is stored: behind it are those that were added to memory alone while it was written."""
-    state._turns.insert(place, turn)
