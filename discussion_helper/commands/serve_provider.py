@@ -23,13 +23,14 @@ class ResponderProvider:
         """`make` is called in a thread, with the first message: nothing is loaded before."""
         self._make = make
         self._responder: Responder | None = None
+        self._thread = anyio.CapacityLimiter(1)
         self._free = anyio.Semaphore(1)  # unlike a lock it may be given back by whichever task closes the iterator
 
     async def invoke(self, state: State, *options: Option) -> AsyncIterator[Artifact]:  # noqa: ARG002 - knows none
         """The answer's sentences. Raises what the responder raises."""
         async with self._free:
             if self._responder is None:
-                self._responder = await anyio.to_thread.run_sync(self._make)
+                self._responder = await anyio.to_thread.run_sync(self._make, limiter=self._thread)
             space = ""
             async with closing(self._responder.reply(_messages(state)), within_s=_CLOSE_REPLY_S) as sentences:
                 async for sentence in sentences:

@@ -53,6 +53,7 @@ class HealthRoute:
         self._sessions = sessions
         self._examine = examine
         self._one = anyio.Lock()
+        self._thread = anyio.CapacityLimiter(1)
         self._found: list[dict[str, Any]] = []
         self._until_s = 0.0
         self.routes = [Route("/health", self._show, methods=["GET"])]
@@ -65,7 +66,7 @@ class HealthRoute:
     async def _parts(self) -> list[dict[str, Any]]:
         async with self._one:
             if self._examine is not None and now() >= self._until_s:
-                found = await anyio.to_thread.run_sync(self._examine)
+                found = await anyio.to_thread.run_sync(self._examine, limiter=self._thread)
                 self._found = [{"part": f.part, "ok": f.ok, "found": f.found, "fix": f.fix} for f in found]
                 self._until_s = now() + FRESH_S
             return self._found

@@ -21,6 +21,9 @@ from discussion_helper.web.wish import Wish
 
 __all__ = ["OpenFake", "OpenResponder", "OpenVoice", "Opener"]
 
+_LOOKING = 4
+"""Responders that are made at the same time: each may hash a model's file."""
+
 OpenVoice = Callable[[Wish], AbstractAsyncContextManager[Session]]
 """A session on this machine's microphone and loudspeaker, ready to start; leaving releases them."""
 OpenResponder = Callable[[Wish], Responder]
@@ -50,6 +53,7 @@ class Opener:
         self._open_responder = open_responder or echo_responder
         self._open_fake = open_fake or fake_session
         self._opening = 0
+        self._threads = anyio.CapacityLimiter(_LOOKING)
         self._held: set[Held] = set()
 
     async def open(self, body: OpeningBody) -> Session | Stream:
@@ -89,7 +93,7 @@ class Opener:
         return self._sessions.add(self._open_fake(wish) if transport == "fake" else await self._remote(wish)).start()  # type: ignore[no-any-return]
 
     async def _remote(self, wish: Wish) -> Session:
-        responder = await anyio.to_thread.run_sync(self._open_responder, wish)
+        responder = await anyio.to_thread.run_sync(self._open_responder, wish, limiter=self._threads)
         return Session(NoMicrophone(), responder, NoLoudspeaker(), wish.policy, thread=wish.thread)
 
     async def _open_local(self, wish: Wish) -> Session:

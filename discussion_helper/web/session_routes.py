@@ -44,7 +44,7 @@ class SessionRoutes:
         ]
 
     async def _list(self, _: Request) -> Response:
-        return Answer({"sessions": self._sessions.ids()})
+        return Answer(self._sessions.ids())
 
     async def _open(self, request: Request) -> Response:
         session = await self._opener.open(await read_body(request, OpeningBody))
@@ -67,6 +67,8 @@ class SessionRoutes:
         place = Bookmark.parse(request.headers.get("last-event-id", ""))
         if has_all(session, place):
             return Response(status_code=204)
+        if request.method == "HEAD":
+            return Response(media_type=EventStream.media_type)
         return EventStream(self._live, session, feed, place)
 
 

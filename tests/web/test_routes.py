@@ -63,7 +63,7 @@ async def test_a_script_is_heard_to_its_end_and_the_session_is_not_spoken_to_aft
 
     assert 409 == said.status_code
     assert {"interrupted": False} == interrupted.json()
-    assert {"sessions": []} == listed.json()
+    assert [] == listed.json()
     assert ["One", "One", "Two", "Two"] == [u["text"] for u in ended.json()["utterances"]]
 
 
@@ -128,7 +128,7 @@ async def test_a_missing_part_is_told_with_the_fix(
         none = await client.get("/sessions")
 
     assert (status, "Pull it.") == (answer.status_code, answer.json()["fix"])
-    assert {"sessions": []} == none.json()
+    assert [] == none.json()
 
 
 @pytest.mark.parametrize("body", [{"transport": "local"}, TEXT, {**FAKE, "thread_id": "abcdefgh"}])
@@ -284,9 +284,11 @@ async def test_what_a_voice_session_cannot_do_is_told(app_of: AppOf, client_of: 
             await client.get(f"{url}/events?kinds=text_delta"),
             await client.get(f"{url}/events?kinds=floor,nonsense"),
         ]
+        head = await client.head(f"{url}/events")
 
     assert [409, 409, 422, 422] == [answer.status_code for answer in answers]
     assert "'nonsense'" in answers[3].json()["error"]
+    assert (200, b"") == (head.status_code, head.content)
 
 
 async def test_the_registry_that_is_given_is_used_also_an_empty_one_and_left_to_its_owner(
@@ -295,7 +297,7 @@ async def test_the_registry_that_is_given_is_used_also_an_empty_one_and_left_to_
     sessions: Sessions[Any] = Sessions()
     async with client_of(app_of(sessions)) as client:
         opened = (await client.post("/sessions", json=FAKE)).json()
-        assert [opened["id"]] == sessions.ids() == (await client.get("/sessions")).json()["sessions"]
+        assert [opened["id"]] == sessions.ids() == (await client.get("/sessions")).json()
 
     assert [opened["id"]] == sessions.ids()
     await sessions.aclose()
