@@ -20,10 +20,10 @@ __all__ = ["add_parser", "hold_talk", "plan_of", "run", "settings_of", "suggesti
 
 _DEFAULTS = Settings()
 _KEYS = """
-Keys: Esc or Ctrl-X interrupts the answer, Ctrl-T closes the microphone and opens it again, Page Up and Page Down
-scroll, Enter says what was typed, Ctrl-Z stops the program and closes the microphone until the shell's `fg`, Ctrl-Q
-quits, Ctrl-C quits with exit code 130. Without a terminal on stdin and stdout there is one line on stderr for each
-event, and the lines of stdin are typed turns.
+Keys: Esc or Ctrl-X interrupts the answer while it is spoken, Ctrl-T closes the microphone and opens it again, Page Up
+and Page Down scroll, Enter says what was typed, Ctrl-Z stops the program and closes the microphone until the shell's
+`fg`, Ctrl-Q quits, Ctrl-C quits with exit code 130. Without a terminal on stdin and stdout there is one line on stderr
+for each event, and the lines of stdin are typed turns.
 """
 
 

@@ -32,7 +32,8 @@ _FLOORS = {
     Floor.THINKING: ("thinking", "◌ thinking"),
     Floor.SPEAKING: ("speaking", "▶ speaking"),
 }
-_KEYS = (("Esc", "interrupt"), ("^T", "mute"), ("PgUp/PgDn", "scroll"), ("^Q", "quit"))
+_INTERRUPT = (("Esc", "interrupt"),)
+_KEYS = (("^T", "mute"), ("PgUp/PgDn", "scroll"), ("^Q", "quit"))
 
 
 def header(state: TalkState, width: int) -> Line:
@@ -56,12 +57,12 @@ def _meter(state: TalkState, *, short: bool) -> Line:
     return [("", name), (loud, "█" * full), ("class:faint", "░" * (steps - full)), ("", " ")]
 
 
-def keys(width: int, *, below: int = 0) -> Line:
-    """The line at the bottom: how far it is scrolled up, or the keys there are."""
+def keys(width: int, *, below: int = 0, speaking: bool = False) -> Line:
+    """The line at the bottom: how far it is scrolled up, or the keys that do something now."""
     if below:
         return [("class:faint", shortened(f" {below} more lines below: PgDn", width))]
     line: Line = []
-    for key, does in _KEYS:
+    for key, does in (_INTERRUPT if speaking else ()) + _KEYS:
         item: Line = [("class:you", f" {key}"), ("class:faint", f" {does} ")]
         if cells(line) + cells(item) <= width:
             line += item
@@ -102,7 +103,7 @@ def _turn_lines(who: str, turn: Turn, width: int) -> list[Line]:
 
 
 def live_lines(state: TalkState, width: int) -> list[Line]:
-    """The turns that are under way, or what happened last, below the transcript."""
+    """The turns that are under way and what happened last, below the transcript."""
     lines: list[Line] = []
     if state.floor is Floor.SPEAKING:
         said: Line = [("class:agent", " agent ".ljust(_LABEL)), ("class:faint", printable(state.saying) or "…")]
@@ -110,8 +111,8 @@ def live_lines(state: TalkState, width: int) -> list[Line]:
     if state.partial:
         heard: Line = [("class:you", " you ".ljust(_LABEL)), ("class:faint", f"{printable(state.partial)} …")]
         lines += wrap(heard, width, indent=_LABEL)
-    if state.note and not lines:
-        lines = wrap([("class:faint", " " * _LABEL + printable(state.note))], width, indent=_LABEL)
+    if state.note:
+        lines += wrap([("class:faint", " " * _LABEL + printable(state.note))], width, indent=_LABEL)
     return lines
 
 

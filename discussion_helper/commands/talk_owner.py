@@ -28,6 +28,7 @@ __all__ = ["Face", "FaceOf", "Opener", "Plan", "TalkOwner"]
 
 _SAY_LIMIT_S = 1.0
 """How long a typed turn may wait for room among those that wait for an answer."""
+_NOT_SPEAKING = "Nothing to interrupt: the agent is not speaking."
 
 Opener = Callable[[Settings], AbstractAsyncContextManager["Talk"]]
 
@@ -41,6 +42,10 @@ class Face(Protocol):
 
     def tell(self, text: str) -> None:
         """Say something about the talk."""
+        ...
+
+    def note(self, text: str) -> None:
+        """Say something that matters for a moment only."""
         ...
 
     async def run(self) -> None:
@@ -202,7 +207,8 @@ class _Conversing:
     async def _grant(self, wish: Wish) -> None:
         match wish:
             case Interrupt():
-                await self._session.interrupt()
+                if not await self._session.interrupt():
+                    self._face.note(_NOT_SPEAKING)
             case Mute(on):
                 await self._session.mute(on)
             case Say(text):

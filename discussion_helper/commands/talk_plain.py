@@ -37,6 +37,10 @@ class PlainFace:
         """Write a line."""
         complain(text, self._stream)
 
+    def note(self, text: str) -> None:
+        """Write a line too."""
+        self.tell(text)
+
     async def suspend(self) -> None:
         """Nobody asks for it: without the live view the terminal itself stops a job."""
 

@@ -24,6 +24,7 @@ from discussion_helper.commands.talk_state import TalkState
 from discussion_helper.commands.talk_wishes import Interrupt, Mute, Say, Suspend, Wish, Wishes
 from discussion_helper.commands.talk_wrap import Line
 from discussion_helper.events import Event
+from discussion_helper.types import Floor
 
 __all__ = ["TerminalFace"]
 
@@ -73,6 +74,11 @@ class TerminalFace:
     def tell(self, text: str) -> None:
         """Add a remark to the transcript."""
         self._state.remark(text)
+        self._draw()
+
+    def note(self, text: str) -> None:
+        """Say something that goes when something else happens."""
+        self._state.note = text
         self._draw()
 
     async def suspend(self) -> None:
@@ -154,7 +160,7 @@ class TerminalFace:
         return problem_lines(self._state, width)[:height]
 
     def _bottom(self, width: int) -> Line:
-        return keys(width, below=self._transcript.below)
+        return keys(width, below=self._transcript.below, speaking=self._state.floor is Floor.SPEAKING)
 
     # -- the keys
 

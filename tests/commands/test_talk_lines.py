@@ -77,10 +77,14 @@ def test_the_header_tells_the_floor_and_the_level() -> None:
 
 
 def test_the_bottom_line_has_the_keys_that_fit() -> None:
-    assert " Esc interrupt  ^T mute  PgUp/PgDn scroll  ^Q quit " == text_of(keys(80))
-    assert " Esc interrupt  ^T mute  ^Q quit " == text_of(keys(40))
+    assert " Esc interrupt  ^T mute  PgUp/PgDn scroll  ^Q quit " == text_of(keys(80, speaking=True))
+    assert " Esc interrupt  ^T mute  ^Q quit " == text_of(keys(40, speaking=True))
     assert " 12 more lines below: PgDn" == text_of(keys(80, below=12))
     assert all(cells(keys(width, below=below)) <= width for width in range(1, 30) for below in (0, 12))
+
+
+def test_an_interruption_is_offered_only_while_there_is_something_to_interrupt() -> None:
+    assert " ^T mute  PgUp/PgDn scroll  ^Q quit " == text_of(keys(80))
 
 
 def test_problems_are_shown_whole() -> None:
@@ -94,6 +98,7 @@ def test_the_turn_under_way_is_shown() -> None:
     assert [" agent …"] == texts(live_lines(state_of(floor=Floor.SPEAKING), 80))
     assert [" agent Good day."] == texts(live_lines(state_of(floor=Floor.SPEAKING, saying="Good day."), 80))
     assert ["       ignored: no words"] == texts(live_lines(state_of(note="ignored: no words"), 80))
+    assert [" you   Um …", "       a note"] == texts(live_lines(state_of(partial="Um", note="a note"), 80))
     assert [] == live_lines(state_of(floor=Floor.THINKING), 80)
 
 

@@ -1,9 +1,10 @@
 """The owner of a talk: what the person wants is done, and refusals are told."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
+import anyio
 import pytest
 
 from discussion_helper.app import Talk
@@ -16,6 +17,7 @@ from discussion_helper.events import Event
 from discussion_helper.session import Session
 from discussion_helper.settings import Settings
 from discussion_helper.testing import EchoResponder, ScriptedListener, SilentVoice
+from discussion_helper.types import Message
 
 pytestmark = pytest.mark.anyio
 
@@ -55,6 +57,9 @@ class ScriptedFace:
     def tell(self, text: str) -> None:
         self._see(text)
 
+    def note(self, text: str) -> None:
+        self._see(text)
+
     def _see(self, text: str) -> None:
         self.seen.append(text)
         match self._script.pop(text, None):
@@ -75,6 +80,14 @@ class ScriptedFace:
         return ["The face is gone."]
 
 
+class Thinker(EchoResponder):
+    """Never comes to an answer."""
+
+    async def reply(self, messages: Sequence[Message]) -> AsyncIterator[str]:
+        await anyio.sleep_forever()
+        yield ""
+
+
 class MutableListener(ScriptedListener):
     """Has a microphone that can be muted, but not always opened again."""
 
@@ -91,10 +104,14 @@ class MutableListener(ScriptedListener):
         self._reporter.report("device", which="microphone", state="muted" if on else "open")
 
 
-def owner_of(listener: ScriptedListener, face: ScriptedFace, resort: NoResort, **options: Any) -> TalkOwner:
+def owner_of(
+    listener: ScriptedListener, face: ScriptedFace, resort: NoResort, *, thinks: bool = False, **options: Any
+) -> TalkOwner:
     @asynccontextmanager
     async def open_fakes(settings: Settings) -> AsyncIterator[Talk]:
-        session = Session(listener, EchoResponder(), SilentVoice(30.0 if "x" in face._script else 0.01))
+        session = Session(
+            listener, Thinker() if thinks else EchoResponder(), SilentVoice(30.0 if "x" in face._script else 0.01)
+        )
         try:
             yield Talk(session, "a microphone", "a loudspeaker", "an echo", None)
         finally:
@@ -121,6 +138,16 @@ async def test_an_interruption_cuts_the_answer() -> None:
 
     assert INTERRUPTED == await owner_of(listener, face, NoResort()).hold(plan)
     assert ["Hello.", "thinking", "speaking", ""] == face.seen[face.seen.index("Hello.") :][:4]
+
+
+@pytest.mark.parametrize("floor", ["listening", "thinking"])
+async def test_an_interruption_of_nothing_is_told(floor: str) -> None:
+    told = "Nothing to interrupt: the agent is not speaking."
+    face = ScriptedFace({floor: Interrupt(), told: 0})
+    turns = ["Hello."] if floor == "thinking" else []
+
+    assert 0 == await owner_of(ScriptedListener(turns, stays_open=True), face, NoResort(), thinks=True).hold(plan)
+    assert told in face.seen
 
 
 async def test_a_listener_without_a_microphone_refuses_to_be_muted() -> None:

@@ -119,7 +119,7 @@ async def test_a_conversation_appears_as_it_happens() -> None:
     assert rows[0].startswith(" ● listening")
     assert ["       A remark.", " you   Hello.", " agent Hello. Hello. (2)"] == rows[1:4]
     assert rows[4].startswith("       endpoint 0  recognise 0  think ")
-    assert [" >", " Esc interrupt  ^T mute  PgUp/PgDn scroll  ^Q quit"] == rows[-2:]
+    assert [" >", " ^T mute  PgUp/PgDn scroll  ^Q quit"] == rows[-2:]
 
 
 async def test_the_agents_words_appear_as_it_says_them() -> None:
@@ -142,7 +142,7 @@ async def test_a_small_screen_keeps_everything_that_matters() -> None:
 
     assert " ○ idle".ljust(29) + "mic ░░░░░░" == rows[0]
     assert ["! The microphone is silent. Unmute it", "  with the switch at its side.", " >"] == rows[8:11]
-    assert " Esc interrupt  ^T mute  ^Q quit" == rows[11]
+    assert " ^T mute  PgUp/PgDn scroll  ^Q quit" == rows[11]
 
 
 @pytest.mark.parametrize(
@@ -161,6 +161,22 @@ async def test_keys_are_wishes(keys: str, wish: object) -> None:
         view.keyboard.send_text(keys)
 
         assert wish == await view.wishes.next()
+
+
+async def test_the_key_that_interrupts_is_shown_while_the_agent_speaks() -> None:
+    async with shown() as view:
+        view.take("floor", floor="speaking")
+        await view.until(lambda rows: rows[-1].startswith(" Esc interrupt"))
+        view.take("floor", floor="listening")
+        await view.until(lambda rows: rows[-1].startswith(" ^T mute"))
+
+
+async def test_a_note_goes_when_something_else_happens() -> None:
+    async with shown() as view:
+        view.face.note("Nothing to interrupt.")
+        await view.until(lambda rows: "       Nothing to interrupt." in rows)
+        view.take("floor", floor="thinking")
+        await view.until(lambda rows: "thinking" in rows[0] and not any("Nothing" in row for row in rows))
 
 
 @pytest.mark.parametrize(("key", "code"), [("\x03", INTERRUPTED), ("\x11", 0)])
