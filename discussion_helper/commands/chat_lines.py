@@ -127,7 +127,7 @@ class Transcript:
         key = index, self._state.unfolded and index >= self._state.newest
         if key not in self._made:
             entry = self._state.entries[index]
-            self._made[key] = _entry_lines(entry, self._width, unfolded=key[1], first=not index)
+            self._made[key] = _entry_lines(entry, self._width, self._markdown, unfolded=key[1], first=not index)
         return self._made[key]
 
     def _live(self, width: int) -> list[Line]:
@@ -146,14 +146,18 @@ def _details(live: Live) -> Iterator[Entry]:
     yield from live.calls
 
 
-def _entry_lines(entry: Entry, width: int, *, unfolded: bool, first: bool) -> list[Line]:
+def _entry_lines(entry: Entry, width: int, streamed: StreamedMarkdown, *, unfolded: bool, first: bool) -> list[Line]:
+    """`streamed` may have made the beginning of an answer already."""
     match entry:
         case You(text):
             rows = [("class:you", line) for line in clean_lines(text.strip("\n"))]
             lines = [row for line in rows for row in wrap([line], max(1, width - _INDENT))]
             return [*([] if first else [[]]), *_beside(("class:you", "> "), lines)]
         case Said(text, cut):
-            return _marked(_cut_off(text, width) if cut else markdown_lines(text, width - _INDENT))
+            room = width - _INDENT
+            goes_on = streamed.goes_on_with(text, room)
+            lines = streamed.lines(text, room, whole=True) if goes_on else markdown_lines(text, room)
+            return _marked(_cut_off(lines, room) if cut else lines)
         case Remark(text, problem):
             style = "class:problem" if problem else "class:faint"
             return wrap([(style, f"{'! ' if problem else '  '}{printable(text)}")], width, indent=_INDENT)
@@ -164,10 +168,9 @@ def _marked(lines: list[Line]) -> list[Line]:
     return [[], *_beside(("class:agent", "● "), lines)]
 
 
-def _cut_off(text: str, width: int) -> list[Line]:
-    lines = markdown_lines(text, width - _INDENT)
+def _cut_off(lines: list[Line], width: int) -> list[Line]:
     dimmed: list[Line] = [[(f"{style} dim".strip(), word) for style, word in line] for line in lines]
-    return [*dimmed, *wrap([("class:faint", "— cut off, and not kept")], max(1, width - _INDENT))]
+    return [*dimmed, *wrap([("class:faint", "— cut off, and not kept")], width)]
 
 
 def _beside(mark: tuple[str, str], lines: list[Line]) -> list[Line]:

@@ -14,6 +14,10 @@ __all__ = ["NARROW", "StreamedMarkdown", "clean_lines", "markdown_lines"]
 
 NARROW = 12
 """Columns below which Markdown is shown as it is written: no list, table or code fits."""
+_LONGEST = 10_000
+"""Characters of a block, and what is longer is shown as it is written: a code block of that length takes 150 ms."""
+_LONGEST_LIVE = 3000
+"""The same for a block that is still growing, which is drawn again and again."""
 _TAB = 4
 _ATTRIBUTES = ("bold", "dim", "italic", "underline", "reverse", "strike")
 _COLOURS = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "gray")
@@ -28,7 +32,7 @@ def clean_lines(text: str) -> list[str]:
 
 def markdown_lines(text: str, width: int) -> list[Line]:
     """A whole Markdown text, in `width` columns."""
-    return StreamedMarkdown().lines(text, width)
+    return StreamedMarkdown().lines(text, width, whole=True)
 
 
 class StreamedMarkdown:
@@ -42,18 +46,35 @@ class StreamedMarkdown:
         self._done = ""
         """Of the text, what is in `_lines`."""
         self._lines: list[Line] = []
+        self._look_at = 0
+        """The length of the rest at which it is worth looking for complete blocks in it."""
 
-    def lines(self, text: str, width: int) -> list[Line]:
-        """The text so far."""
-        if width != self._width or not text.startswith(self._done):
-            self._width, self._done, self._lines = width, "", []
+    def goes_on_with(self, text: str, width: int) -> bool:
+        """Whether some of this text was made into lines already."""
+        return bool(self._done) and width == self._width and text.startswith(self._done)
+
+    def lines(self, text: str, width: int, *, whole: bool = False) -> list[Line]:
+        """The text so far; `whole`: nothing comes after it."""
         if width < NARROW:
-            return [row for line in clean_lines(text) for row in wrap([("", line)], width)]
-        *complete, last = _blocks(text[len(self._done) :])
+            return _as_written(text, width)
+        if not self.goes_on_with(text, width):
+            self._width, self._done, self._lines, self._look_at = width, "", [], 0
+        rest = text[len(self._done) :]
+        if not whole and len(rest) >= self._look_at:
+            rest = self._take_complete(rest)
+        lines = self._lines
+        for block in _blocks(rest) if whole or len(rest) <= _LONGEST_LIVE else [rest]:
+            lines = _joined(lines, _rendered(block, width, longest=_LONGEST if whole else _LONGEST_LIVE))
+        return lines
+
+    def _take_complete(self, rest: str) -> str:
+        """What is left: the last block, and a line that is not complete, of which nobody knows what it will be."""
+        *complete, last = _blocks(rest[: rest.rfind("\n") + 1])
         for block in complete:
-            self._lines = _joined(self._lines, _rendered(block, width))
+            self._lines = _joined(self._lines, _rendered(block, self._width, longest=_LONGEST))
             self._done += block
-        return _joined(self._lines, _rendered(last, width))
+        self._look_at = len(last) + len(last) // 8 if len(last) > _LONGEST_LIVE else 0
+        return rest[sum(map(len, complete)) :]
 
 
 def _joined(before: list[Line], after: list[Line]) -> list[Line]:
@@ -74,14 +95,20 @@ def _blocks(text: str) -> list[str]:
     return ["".join(lines[start:end]) for start, end in pairwise(edges)]
 
 
-def _rendered(source: str, width: int) -> list[Line]:
+def _as_written(text: str, width: int) -> list[Line]:
+    return [row for line in clean_lines(text.strip("\r\n")) for row in wrap([("", line)], width)]
+
+
+def _rendered(source: str, width: int, *, longest: int) -> list[Line]:
     lines = clean_lines(source)
     if not any(lines):
         return []
+    if len(source) > longest:
+        return _as_written(source, width)
     try:
         rows = [_line_of(row) for row in _rows("\n".join(lines), width)]
     except Exception:  # rich stumbles over some nestings and widths; the text is worth more than its looks
-        return [row for line in lines for row in wrap([("", line)], width)]
+        return _as_written(source, width)
     while rows and not _says(rows[-1]):
         rows.pop()
     while rows and not _says(rows[0]):

@@ -53,11 +53,11 @@ class PipeText:
             case ArtifactEvent(artifact):
                 return self._piece(artifact)
             case TurnCompleteEvent(turn) if turn.role != "user":
-                blocks = [self._block_of(artifact) for artifact in turn.artifacts] if self._details else []
+                blocks = [self._reasoned(), *(self._block_of(artifact) for artifact in turn.artifacts)]
                 self._apart = True
-                return self._reasoned() + "".join(blocks)
+                return "".join(blocks)
             case LifecycleEvent("done"):
-                return self._reasoned() + self._given("" if self._tail in ("", "\n") else "\n")
+                return self._reasoned() + self._given("" if self._tail[-1:] in ("", "\n") else "\n")
         return ""
 
     def _piece(self, artifact: Artifact) -> str:
@@ -93,6 +93,8 @@ class PipeText:
 
     def _block_of(self, artifact: Artifact) -> str:
         match artifact:
+            case _ if not self._details:
+                return ""
             case ToolCall(id, name, arguments):
                 self._names[id] = name
                 return self._block(f"tool_call {name}", arguments)

@@ -21,7 +21,7 @@ from discussion_helper.commands.chat_terminal import FullScreen, Rows
 from discussion_helper.commands.chat_turns import ChatTurns
 from discussion_helper.commands.talk_ending import INTERRUPTED
 from discussion_helper.commands.talk_screen import can_suspend
-from discussion_helper.text.outputs import LifecycleEvent, OutputEvent
+from discussion_helper.text.outputs import ErrorEvent, LifecycleEvent, OutputEvent
 
 __all__ = ["ChatScreen"]
 
@@ -57,7 +57,8 @@ class ChatScreen:
         self._transcript = Transcript(state)
         self._typed = Buffer(multiline=True, accept_handler=self._send, history=history)
         self._screen = FullScreen(screen, self._make_application, end)
-        self._cancelled = False
+        self._rings = False
+        """The end of what runs is worth a bell."""
 
     @property
     def application(self) -> "Application[None] | None":
@@ -68,10 +69,15 @@ class ChatScreen:
         """Follow one event; the bell rings when an answer is over, unless it was cancelled."""
         if self._state.take(event):
             self._screen.draw()
-        if isinstance(event, LifecycleEvent):
-            if event.phase == "done" and not self._cancelled and self._screen.application is not None:
-                self._screen.application.output.bell()
-            self._cancelled = event.phase == "cancelled"
+        match event:
+            case LifecycleEvent("done"):
+                if self._rings and self._screen.application is not None:
+                    self._screen.application.output.bell()
+                self._rings = False
+            case LifecycleEvent(phase):
+                self._rings = phase != "cancelled"
+            case ErrorEvent():
+                self._rings = True
 
     def tell(self, text: str, *, problem: bool = False) -> None:
         """Add a remark to the transcript."""
