@@ -74,9 +74,13 @@ async def test_the_end_of_a_session_ends_the_stream_and_who_has_seen_it_need_not
         async with served.client.stream("GET", f"{url}/events?kinds=ended") as response:
             told = [event async for event in events_in(response)]
         again = await served.client.get(f"{url}/events", headers={"Last-Event-ID": told[-1].id})
+        headers = {"Last-Event-ID": told[0].id}
+        async with served.client.stream("GET", f"{url}/events", headers=headers) as response:
+            rest = [event async for event in events_in(response)]
 
     assert ["snapshot", "ended"] == [event.kind for event in told]
     assert told[1].data["reason"] == "finished"
+    assert told[1:] == rest
     assert 204 == again.status_code
 
 
