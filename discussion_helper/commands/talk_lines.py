@@ -1,5 +1,6 @@
 """The picture of a talk as lines of styled text, for any size of terminal."""
 
+from collections.abc import Sequence
 from itertools import islice
 
 from discussion_helper.commands.talk_state import LEVELS, Entry, Remark, TalkState, Turn, Wait
@@ -26,6 +27,8 @@ _NARROW = 60
 """Columns below which labels are shortened."""
 _LABEL = 7
 """Columns of a speaker's name; texts are indented by that much."""
+_WAITING = 3
+"""Typed turns that are shown while they wait; the others are counted."""
 _FLOORS = {
     Floor.IDLE: ("faint", "○ idle"),
     Floor.LISTENING: ("listening", "● listening"),
@@ -111,9 +114,17 @@ def live_lines(state: TalkState, width: int) -> list[Line]:
     if state.partial:
         heard: Line = [("class:you", " you ".ljust(_LABEL)), ("class:faint", f"{printable(state.partial)} …")]
         lines += wrap(heard, width, indent=_LABEL)
+    lines += _waiting_lines(state.waiting, width)
     if state.note:
         lines += wrap([("class:faint", " " * _LABEL + printable(state.note))], width, indent=_LABEL)
     return lines
+
+
+def _waiting_lines(waiting: Sequence[str], width: int) -> list[Line]:
+    texts = list(waiting[:_WAITING])
+    if more := len(waiting) - len(texts):
+        texts.append(f"{more} more")
+    return [[("class:faint", shortened(" " * _LABEL + f"waiting: {printable(text)}", width))] for text in texts]
 
 
 class Transcript:

@@ -48,6 +48,10 @@ class Face(Protocol):
         """Say something that matters for a moment only."""
         ...
 
+    def left_out(self, text: str, why: str) -> None:
+        """Tell why a typed turn is not answered."""
+        ...
+
     async def run(self) -> None:
         """Take what the person wants; may return before the talk ends."""
         ...
@@ -212,12 +216,18 @@ class _Conversing:
             case Mute(on):
                 await self._session.mute(on)
             case Say(text):
-                with anyio.move_on_after(_SAY_LIMIT_S) as limit:
-                    await self._session.say(text)
-                if limit.cancelled_caught:
-                    self._face.tell(f"Too many turns wait for an answer; this one was left out: {text}")
+                await self._say(text)
             case Suspend(muted):
                 await self._suspend(muted=muted)
+
+    async def _say(self, text: str) -> None:
+        try:
+            with anyio.fail_after(_SAY_LIMIT_S):
+                await self._session.say(text)
+        except TimeoutError:
+            self._face.left_out(text, "Too many turns wait for an answer; this one was left out")
+        except RuntimeError as refused:
+            self._face.left_out(text, f"Not said, for {refused}")
 
     async def _suspend(self, *, muted: bool) -> None:
         """Nothing is heard and said meanwhile: the microphone is closed, and the reply is cut."""

@@ -41,6 +41,10 @@ class PlainFace:
         """Write a line too."""
         self.tell(text)
 
+    def left_out(self, text: str, why: str) -> None:
+        """Write why a typed turn is not answered."""
+        self.tell(f"{why}: {text}")
+
     async def suspend(self) -> None:
         """Nobody asks for it: without the live view the terminal itself stops a job."""
 

@@ -63,6 +63,8 @@ class TalkState:
     muted: bool = False
     problems: dict[str, str] = field(default_factory=dict)
     """Device to what is wrong with it and how to put it right."""
+    waiting: list[str] = field(default_factory=list)
+    """Typed turns that the talk has not come to, in order. What takes them is bounded, and refuses more."""
     note: str = ""
     """The last small thing that happened; goes when something else does."""
 
@@ -97,6 +99,11 @@ class TalkState:
         """Add a remark."""
         self.entries.append(Remark(text))
 
+    def waits_no_more(self, text: str) -> None:
+        """A typed turn was said, or left out."""
+        if text in self.waiting:
+            self.waiting.remove(text)
+
     def _take_level(self, dbfs: float) -> bool:
         exact = (max(-120.0, dbfs) + 60.0) / 5.0 if math.isfinite(dbfs) else 0.0
         if self.level - _STICK <= exact < self.level + 1 + _STICK:
@@ -114,6 +121,7 @@ class TalkState:
             self.saying = ""
         else:
             self.partial = ""
+            self.waits_no_more(data["text"])
 
     def _take_partial(self, speaker: str, text: str) -> None:
         if speaker == "agent":
@@ -132,6 +140,9 @@ class TalkState:
 
     def _take_end(self, event: Event) -> None:
         self.partial = self.saying = self.note = ""
+        for text in self.waiting:
+            self.remark(f"Not answered: {text}")
+        self.waiting.clear()
         reason, error = event.data["reason"], error_of(event)
         self.remark(_ENDS.get(reason, f"The talk ended: {reason}.") + (f" ({error})" if error else ""))
 

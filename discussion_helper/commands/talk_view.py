@@ -81,6 +81,11 @@ class TerminalFace:
         self._state.note = text
         self._draw()
 
+    def left_out(self, text: str, why: str) -> None:
+        """Tell why a typed turn is not answered; it waits no more."""
+        self._state.waits_no_more(text)
+        self.tell(f"{why}: {text}")
+
     async def suspend(self) -> None:
         """Give the terminal back and stop this process and those it was started by; draw again when it goes on."""
         if self._application is not None and not self._closed:
@@ -182,7 +187,13 @@ class TerminalFace:
     def _say(self, typed: Buffer) -> bool:
         """Whether the text stays in the line."""
         text = " ".join(typed.text.split())[:_LONGEST_TURN]
-        return bool(text) and not self._ask(Say(text))
+        if not text:
+            return False
+        if not self._ask(Say(text)):
+            return True
+        self._state.waiting.append(text)
+        self._transcript.below = 0  # where it is to be seen
+        return False
 
     def _ask(self, wish: Wish) -> bool:
         taken = self._wishes.put(wish)

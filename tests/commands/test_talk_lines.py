@@ -102,6 +102,20 @@ def test_the_turn_under_way_is_shown() -> None:
     assert [] == live_lines(state_of(floor=Floor.THINKING), 80)
 
 
+def test_typed_turns_that_wait_are_shown_on_a_line_each_and_not_all_of_many() -> None:
+    state = state_of(floor=Floor.SPEAKING, waiting=["one two three", *"abcd"])
+
+    assert [
+        " agent …",
+        "       waiting: one t…",
+        "       waiting: a",
+        "       waiting: b",
+        "       waiting: 2 more",
+    ] == texts(live_lines(state, 22))
+    assert {"class:faint"} == {style for line in live_lines(state_of(waiting=["a"]), 80) for style, _ in line}
+    assert not any("\x1b" in text_of(line) for line in live_lines(state_of(waiting=["\x1b[2J"]), 80))
+
+
 def test_every_style_that_is_used_is_defined() -> None:
     state = state_of(floor=Floor.SPEAKING, level=LEVELS, problems={"microphone": "x"}, saying="y")
     lines = [header(state, 80), keys(80), *problem_lines(state, 80), *live_lines(state, 80)]

@@ -8,6 +8,7 @@ import anyio
 import pytest
 
 from discussion_helper.app import Talk
+from discussion_helper.commands import talk_owner
 from discussion_helper.commands.talk_ending import INTERRUPTED
 from discussion_helper.commands.talk_json import Document
 from discussion_helper.commands.talk_owner import Face, Plan, TalkOwner
@@ -59,6 +60,9 @@ class ScriptedFace:
 
     def note(self, text: str) -> None:
         self._see(text)
+
+    def left_out(self, text: str, why: str) -> None:
+        self._see(f"{why}: {text}")
 
     def _see(self, text: str) -> None:
         self.seen.append(text)
@@ -130,6 +134,28 @@ async def test_a_typed_turn_is_answered_and_the_first_end_counts() -> None:
     assert 7 == await owner_of(ScriptedListener([], stays_open=True), face, resort).hold(plan)
     assert ["A remark.", "Hello."] == [text for text in face.seen if text in ("A remark.", "Hello.")]
     assert [7, "disarmed"] == resort.calls
+
+
+async def test_a_typed_turn_for_which_there_is_no_room_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def wait(session: Session, text: str) -> None:
+        await anyio.sleep_forever()
+
+    monkeypatch.setattr(Session, "say", wait)
+    monkeypatch.setattr(talk_owner, "_SAY_LIMIT_S", 0.01)
+    told = "Too many turns wait for an answer; this one was left out: Hello."
+    face = ScriptedFace({"listening": Say("Hello."), told: 7})
+
+    assert 7 == await owner_of(ScriptedListener([], stays_open=True), face, NoResort()).hold(plan)
+
+
+async def test_a_typed_turn_that_comes_after_the_end_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def refuse(session: Session, text: str) -> None:
+        raise RuntimeError("the session is not running")
+
+    monkeypatch.setattr(Session, "say", refuse)
+    face = ScriptedFace({"listening": Say("Hello."), "Not said, for the session is not running: Hello.": 7})
+
+    assert 7 == await owner_of(ScriptedListener([], stays_open=True), face, NoResort()).hold(plan)
 
 
 async def test_an_interruption_cuts_the_answer() -> None:

@@ -126,5 +126,25 @@ def test_the_end_tells_its_reason_and_an_error_that_is_not_told_otherwise(reason
     assert state.partial == ""
 
 
+def test_a_typed_turn_waits_until_it_is_said() -> None:
+    state = TalkState(waiting=["One.", "Two.", "Two."])
+
+    state.take(event("utterance", speaker="user", text="One.", interrupted=False))
+    assert ["Two.", "Two."] == state.waiting
+    state.take(event("utterance", speaker="agent", text="Two.", interrupted=False))
+    state.take(event("utterance", speaker="user", text="Two.", interrupted=False))
+    assert ["Two."] == state.waiting
+
+
+def test_a_typed_turn_that_the_end_overtakes_is_told() -> None:
+    state = TalkState(waiting=["One.", "Two."])
+    state.take(event("ended", reason="stopped"))
+
+    assert ["Not answered: One.", "Not answered: Two."] == [
+        entry.text for entry in state.entries[:2] if isinstance(entry, Remark)
+    ]
+    assert [] == state.waiting
+
+
 def test_missed_events_are_told() -> None:
     assert state_after(event("gap", missed=3)).note == "3 events were missed"

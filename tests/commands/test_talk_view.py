@@ -225,6 +225,28 @@ async def test_what_cannot_be_taken_stays_in_the_line_with_a_bell() -> None:
         await view.until(lambda rows: " > Hello." in rows and view.screen.bells == 1)
 
 
+async def test_typed_turns_are_seen_from_enter_until_they_are_said() -> None:
+    async with shown() as view:
+        view.keyboard.send_text("One.\rTwo.\r")  # nobody takes wishes yet: models may be loading
+        waits = ["       waiting: One.", "       waiting: Two."]
+        await view.until(lambda rows: waits == [row for row in rows if "waiting" in row])
+        view.take("utterance", speaker="user", text="One.", interrupted=False)
+        await view.until(lambda rows: " you   One." in rows and waits[1:] == [row for row in rows if "waiting" in row])
+        view.face.left_out("Two.", "Too many")
+        await view.until(lambda rows: "       Too many: Two." in rows and not any("waiting" in row for row in rows))
+
+
+async def test_a_typed_turn_is_seen_also_where_the_view_was_scrolled() -> None:
+    async with shown(40, 12) as view:
+        for number in range(30):
+            view.take("utterance", speaker="user", text=f"turn {number}", interrupted=False)
+        await view.until(lambda rows: " you   turn 29" in rows)
+        view.keyboard.send_text("\x1b[5~")
+        await view.until(lambda rows: any("below" in row for row in rows))
+        view.keyboard.send_text("Hello.\r")
+        await view.until(lambda rows: "       waiting: Hello." in rows)
+
+
 async def test_the_transcript_scrolls() -> None:
     async with shown(40, 12) as view:
         for number in range(30):
