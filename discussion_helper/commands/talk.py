@@ -109,7 +109,7 @@ def plan_of(arguments: argparse.Namespace) -> "Plan":
     output: Path | None = arguments.output
     if arguments.input or arguments.device or arguments.microphone or not (missing := missing_microphone()):
         return Plan(settings_of(arguments, tuple(arguments.input), output), _recorded(output))
-    clips = demo_clips()
+    clips = demo_clips(arguments.language)
     if output is None and not arguments.loudspeaker:
         output = free_path(Path("talk.wav"))
     told = (f"{missing} Recorded demo clips speak instead.", *_recorded(output))

@@ -1,17 +1,21 @@
 """The conversation for a machine without a microphone: recorded clips speak as the user."""
 
 import os
+from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 
 import discussion_helper
-from discussion_helper.audio.clips import load_clips
+from discussion_helper.audio.clips import Clip, load_clips
 from discussion_helper.audio.devices import find_device
 from discussion_helper.errors import AudioFileError, DeviceError
 
 __all__ = ["demo_clips", "free_path", "missing_microphone"]
 
 _FOLDER_VARIABLE = "DISCUSSION_HELPER_CLIPS"
+_FIX = f"Give recordings with --input FILE, or name the folder of the clips in {_FOLDER_VARIABLE}."
+_MOST = 4
+"""Clips of a language without a demo conversation of its own: about a minute with the answers."""
 
 
 def missing_microphone() -> str:
@@ -23,18 +27,32 @@ def missing_microphone() -> str:
     return ""
 
 
-def demo_clips() -> tuple[Path, ...]:
-    """The recordings of the demo conversation, in order. Raises AudioFileError."""
+def demo_clips(language: str) -> tuple[Path, ...]:
+    """The recordings of the demo conversation in a language (ISO 639-1), in order. Raises AudioFileError."""
     chosen = os.environ.get(_FOLDER_VARIABLE)
     folder = Path(chosen).expanduser() if chosen else Path(discussion_helper.__file__).parents[1] / "audio"
-    fix = f"Give recordings with --input FILE, or name the folder of the clips in {_FOLDER_VARIABLE}."
     try:
-        clips = sorted((clip for clip in load_clips(folder) if clip.demo), key=lambda clip: clip.demo)
+        clips = [clip for clip in load_clips(folder) if clip.demo or (clip.kind == "speech" and clip.transcript)]
     except AudioFileError as error:
-        raise AudioFileError(f"There is no microphone, and there are no demo clips: {error.what}", fix=fix) from error
+        raise AudioFileError(f"There is no microphone, and there are no demo clips: {error.what}", fix=_FIX) from error
     if not clips:
-        raise AudioFileError(f"There is no microphone, and there are no demo clips in {folder}.", fix=fix)
-    return tuple(clip.path for clip in clips)
+        raise AudioFileError(f"There is no microphone, and there are no demo clips in {folder}.", fix=_FIX)
+    return tuple(clip.path for clip in _in_language(language, clips))
+
+
+def _in_language(language: str, clips: Sequence[Clip]) -> list[Clip]:
+    """Those that have a turn in the demo; in a language where none has, the first that speak it."""
+    fitting = [clip for clip in clips if _code(clip) == language.lower()]
+    if not fitting:
+        there = ", ".join(sorted({_code(clip) for clip in clips} - {""}))
+        what = f"There is no microphone, and no demo clip is in {language}: they are in {there}."
+        raise AudioFileError(what, fix="Name recordings of yours with --input FILE.")
+    turns = sorted((clip for clip in fitting if clip.demo), key=lambda clip: clip.demo)
+    return turns or fitting[:_MOST]
+
+
+def _code(clip: Clip) -> str:
+    return clip.language.partition("-")[0].lower()
 
 
 def free_path(path: Path) -> Path:

@@ -171,10 +171,35 @@ def test_without_clips_the_fix_is_the_input_option(clips: Path, content: str | N
         talk.plan_of(arguments_of())
 
 
-def test_the_demo_clips_of_the_project_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Named, because a package installed from the wheel has no clips beside it.
+@pytest.fixture
+def own_clips(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The project's clips: named, because a package installed from the wheel has none beside it."""
     monkeypatch.setenv("DISCUSSION_HELPER_CLIPS", str(Path(__file__).parents[2] / "audio"))
-    clips = talk_demo.demo_clips()
+    monkeypatch.setattr(talk_demo, "missing_microphone", lambda: "This machine has no microphone. Connect one.")
+
+
+@pytest.mark.usefixtures("own_clips")
+@pytest.mark.parametrize("language", ["es", "fr", "it", "ru", "sv", "ja"])
+def test_the_demo_speaks_the_language_that_was_asked_for(language: str) -> None:
+    inputs = talk.plan_of(arguments_of("--language", language, "--stt", "base")).settings.inputs
+
+    assert 1 <= len(inputs) <= 4
+    assert all(f"_{language}_" in path.name and path.is_file() for path in inputs)
+
+
+@pytest.mark.usefixtures("own_clips")
+def test_a_language_without_clips_is_refused_with_those_there_are() -> None:
+    with pytest.raises(AudioFileError) as refused:
+        talk.plan_of(arguments_of("--language", "de", "--stt", "base"))
+    assert str(refused.value) == (
+        "There is no microphone, and no demo clip is in de: they are in en, es, fr, it, ja, ru, sv. "
+        "Name recordings of yours with --input FILE."
+    )
+
+
+@pytest.mark.usefixtures("own_clips")
+def test_the_demo_clips_of_the_project_are_there() -> None:
+    clips = talk_demo.demo_clips("en")
 
     assert len(clips) >= 3
     assert all(clip.is_file() for clip in clips)
