@@ -17,7 +17,7 @@ from discussion_helper.parts import CutsText, Listener, Remembers, Responder, Th
 from discussion_helper.readying import attach_parts, warm_up
 from discussion_helper.record import Observer, Record
 from discussion_helper.reply import Reply
-from discussion_helper.storing import store
+from discussion_helper.storing import store, store_whatever_comes
 from discussion_helper.turns import Announcement, End, Turn, Turns, Typed
 from discussion_helper.types import Conversation, Floor, Message, Policy, Utterance, policy_of
 
@@ -94,8 +94,15 @@ class Discussion:
             raise self.failures[0] from None
         finally:
             self._turns.close()
+            await self._keep_unanswered()
             self._record.set_floor(Floor.IDLE)
         return self.conversation
+
+    async def _keep_unanswered(self) -> None:
+        """What was typed and came too late to be answered is on record all the same."""
+        for utterance in self._turns.take_typed():
+            self._record.add(utterance)
+            await store_whatever_comes(self._thread, utterance)
 
     async def _run_tasks(self) -> None:
         async with anyio.create_task_group() as self._tasks:

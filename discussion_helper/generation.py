@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Coroutine
 
 import anyio
+from anyio.lowlevel import checkpoint
 
 from discussion_helper.background import isolated
 from discussion_helper.clock import now
@@ -50,6 +51,7 @@ class Generation:
                 if not isinstance(sentence, str):
                     raise TypeError(f"the responder gave {sentence!r} where a sentence was due")
                 if not sentence.strip():
+                    await checkpoint()  # one that gives nothing for ever keeps nobody else from running
                     continue
                 await self._put(sentence)
                 count += 1

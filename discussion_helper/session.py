@@ -47,7 +47,7 @@ class Session:
         thread: Thread | None = None,
     ) -> None:
         """`id`: 8 to 64 of A-Z a-z 0-9 _ -, made up unguessably when not given. `thread`: where turns are stored."""
-        if id is not None and not _ID.fullmatch(id):
+        if id is not None and not (isinstance(id, str) and _ID.fullmatch(id)):
             raise SettingError(f"id: {id!r} is not a session id.", fix="Use 8 to 64 of A-Z, a-z, 0-9, _ and -.")
         self.id = id or secrets.token_urlsafe(16)
         self.hub: EventHub[Event] = EventHub(overflow=DropOldest(self._gap), capacity=EVENTS_HELD - 1)

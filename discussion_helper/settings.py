@@ -65,4 +65,8 @@ class Settings:
 
 
 def _same_file(one: Path, other: Path) -> bool:
-    return one.exists() and other.exists() and one.samefile(other)
+    """False also where one cannot be looked at: whoever opens it says why."""
+    try:
+        return one.samefile(other)
+    except (OSError, ValueError):
+        return False

@@ -95,6 +95,12 @@ class Turns:
         self._closed = True
         self._notify()
 
+    def take_typed(self) -> list[Utterance]:
+        """What was typed and will not be answered, in order."""
+        typed = [turn.utterance for turn in self._held if isinstance(turn, Typed)]
+        self._held.clear()
+        return typed
+
     def __len__(self) -> int:
         """Turns held."""
         return len(self._held)

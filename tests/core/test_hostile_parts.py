@@ -724,3 +724,17 @@ async def test_a_reply_that_is_no_async_generator_is_told_in_a_line(responder: A
     session = Session(ScriptedListener(["hello"]), responder, SilentVoice()).start()
     with pytest.raises(TypeError, match=told):
         await session.wait()
+
+
+class _Nothing(EchoResponder):
+    async def reply(self, messages: Any) -> Any:
+        while True:
+            yield ""
+
+
+async def test_a_responder_that_gives_nothing_for_ever_holds_nobody_up() -> None:
+    session = Session(ScriptedListener(["hello"]), _Nothing(), SilentVoice()).start()
+    for _ in range(200):  # rounds of the event loop; time stands still while something always runs
+        await anyio.lowlevel.checkpoint()
+    assert Floor.THINKING is session.floor
+    await session.stop()

@@ -522,8 +522,8 @@ def test_utterance_of_takes_user_and_agent() -> None:
     assert Utterance("agent", "hi", 1.0, 1.0) == utterance_of("agent", "hi", 1.0)
 
 
-@pytest.mark.parametrize("bad", ["short", "has space in it", "x" * 65, "../../etc/passwd"])
-def test_an_id_from_outside_is_checked(bad: str) -> None:
+@pytest.mark.parametrize("bad", ["short", "has space in it", "x" * 65, "../../etc/passwd", 5, b"12345678"])
+def test_an_id_from_outside_is_checked(bad: Any) -> None:
     with pytest.raises(ValueError, match="id"):
         Session(ScriptedListener([]), EchoResponder(), SilentVoice(), id=bad)
 
@@ -631,3 +631,24 @@ async def test_adding_a_session_looks_at_the_others_no_more_than_once_a_second(s
         sessions.add(Counted(ScriptedListener([]), EchoResponder(), SilentVoice()))
 
     assert looked < 300
+
+
+async def test_typed_turns_that_were_not_answered_before_the_end_are_on_record_and_stored() -> None:
+    stored: list[str] = []
+
+    class Thread:
+        async def append(self, utterance: Utterance) -> None:
+            stored.append(utterance.text)
+
+    listener = ScriptedListener([], stays_open=True)
+    session = Session(listener, EchoResponder(), SilentVoice(5.0), thread=Thread()).start()
+    events = session.events("utterance", "floor")
+    for text in ("one", "two", "three"):
+        await session.say(text)
+    await until_floor(session, Floor.SPEAKING)
+    conversation = await session.stop()
+
+    assert ["one", "", "two", "three"] == [utterance.text for utterance in conversation.utterances]
+    assert ["one", "", "two", "three"] == stored
+    told = [event.data.get("text", event.data.get("floor")) async for event in events if event.kind != "ended"]
+    assert ["two", "three", "idle"] == told[-3:]
