@@ -53,7 +53,8 @@ def _add_devices(parser: argparse.ArgumentParser) -> None:
     devices.add_argument("--loudspeaker", metavar="NAME", help="loudspeaker alone")
     text = "recordings that speak instead of a microphone, one turn a file"
     devices.add_argument("--input", metavar="FILE", type=Path, nargs="+", action="extend", default=[], help=text)
-    devices.add_argument("--output", metavar="FILE", type=Path, help="WAV file instead of the loudspeaker")
+    text = "WAV file instead of the loudspeaker, for talks with recordings"
+    devices.add_argument("--output", metavar="FILE", type=Path, help=text)
 
 
 def _add_policy(parser: argparse.ArgumentParser) -> None:
@@ -102,22 +103,38 @@ async def _open(settings: Settings) -> "AsyncIterator[Talk]":
 
 
 def plan_of(arguments: argparse.Namespace) -> "Plan":
-    """What the arguments ask for; on a machine without a microphone the demo. Blocks. Raises DiscussionError."""
-    from discussion_helper.commands.talk_demo import demo_clips, free_path, missing_microphone
+    """What the arguments ask for, with recordings in the place of devices that are missing.
+
+    Blocks. Raises DiscussionError.
+    """
+    from discussion_helper.commands.talk_demo import demo_clips, missing_microphone
     from discussion_helper.commands.talk_owner import Plan
 
-    output: Path | None = arguments.output
-    if arguments.input or arguments.device or arguments.microphone or not (missing := missing_microphone()):
-        return Plan(settings_of(arguments, tuple(arguments.input), output), _recorded(output))
-    clips = demo_clips(arguments.language)
-    if output is None and not arguments.loudspeaker:
-        output = free_path(Path("talk.wav"))
-    told = (f"{missing} Recorded demo clips speak instead.", *_recorded(output))
-    return Plan(settings_of(arguments, clips, output), told)
+    if arguments.input or arguments.device or arguments.microphone:
+        inputs, missing = tuple(arguments.input), None
+        settings_of(arguments, inputs, arguments.output)  # what contradicts itself is told before any device is
+    elif missing := missing_microphone():
+        inputs = demo_clips(arguments.language)
+    else:
+        inputs = ()
+    output, where = _output(arguments) if inputs else (arguments.output, "")
+    instead = f"{missing.what.rstrip('.')}: recorded people speak instead." if missing else ""
+    return Plan(settings_of(arguments, inputs, output), tuple(filter(None, (instead, where))))
 
 
-def _recorded(output: Path | None) -> tuple[str, ...]:
-    return (f"The answers are recorded in {output}.",) if output else ()
+def _output(arguments: argparse.Namespace) -> tuple[Path | None, str]:
+    """The file that the answers to recordings are written to, if any, and a line about it. Raises SettingError."""
+    from discussion_helper.commands.talk_demo import free_path, missing_loudspeaker
+
+    if arguments.output:
+        return arguments.output, f"The answers are recorded in {arguments.output}."
+    if (missing := missing_loudspeaker(arguments.loudspeaker)) is None:
+        return None, ""
+    if arguments.loudspeaker:
+        fix = f"{missing.fix.rstrip('.')}, or --output FILE."
+        raise SettingError(f"loudspeaker: {missing.what}", fix=fix)
+    output = free_path(Path("talk.wav"))
+    return output, f"{missing.what.rstrip('.')}: the answers are recorded in {output}."
 
 
 def settings_of(arguments: argparse.Namespace, inputs: tuple[Path, ...], output: Path | None) -> Settings:
@@ -126,6 +143,9 @@ def settings_of(arguments: argparse.Namespace, inputs: tuple[Path, ...], output:
         raise SettingError("--input speaks instead of a microphone.", fix="Leave out --device and --microphone.")
     if output and (arguments.loudspeaker or arguments.device):
         raise SettingError("--output is written instead of playing.", fix="Leave out --loudspeaker.")
+    if output and not inputs:
+        what = "--output records the answers to recordings, and this talk has a microphone."
+        raise SettingError(what, fix="Leave it out, or name recordings with --input FILE.")
     return Settings(
         language=arguments.language,
         stt=arguments.stt,

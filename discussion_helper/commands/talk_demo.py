@@ -1,4 +1,4 @@
-"""The conversation for a machine without a microphone: recorded clips speak as the user."""
+"""The conversation for a machine without a microphone or a loudspeaker: recorded clips, and a file."""
 
 import os
 from collections.abc import Sequence
@@ -7,10 +7,10 @@ from pathlib import Path
 
 import discussion_helper
 from discussion_helper.audio.clips import Clip, load_clips
-from discussion_helper.audio.devices import find_device
+from discussion_helper.audio.devices import Kind, find_device
 from discussion_helper.errors import AudioFileError, DeviceError
 
-__all__ = ["demo_clips", "free_path", "missing_microphone"]
+__all__ = ["demo_clips", "free_path", "missing_loudspeaker", "missing_microphone"]
 
 _FOLDER_VARIABLE = "DISCUSSION_HELPER_CLIPS"
 _FIX = f"Give recordings with --input FILE, or name the folder of the clips in {_FOLDER_VARIABLE}."
@@ -18,13 +18,22 @@ _MOST = 4
 """Clips of a language without a demo conversation of its own: about a minute with the answers."""
 
 
-def missing_microphone() -> str:
-    """What is missing, and the fix; "" when there is a microphone. Blocks."""
+def missing_microphone() -> DeviceError | None:
+    """What is missing, and the fix; None when there is a microphone. Blocks."""
+    return _missing(None, "input")
+
+
+def missing_loudspeaker(name: str | None) -> DeviceError | None:
+    """The same for the loudspeaker of that name; None is the default one."""
+    return _missing(name, "output")
+
+
+def _missing(name: str | None, kind: Kind) -> DeviceError | None:
     try:
-        find_device(None, "input")
+        find_device(name, kind)
     except DeviceError as error:
-        return str(error)
-    return ""
+        return error
+    return None
 
 
 def demo_clips(language: str) -> tuple[Path, ...]:

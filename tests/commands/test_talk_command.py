@@ -15,7 +15,7 @@ from discussion_helper.app import Talk
 from discussion_helper.audio.file_devices import FileCapture
 from discussion_helper.commands import talk, talk_demo, talk_files
 from discussion_helper.commands.talk_json import document_of
-from discussion_helper.errors import AudioFileError, DiscussionError, RecogniserError, SettingError
+from discussion_helper.errors import AudioFileError, DeviceError, DiscussionError, RecogniserError, SettingError
 from discussion_helper.parts import Reporter
 from discussion_helper.responder import discovery
 from discussion_helper.session import Session
@@ -27,6 +27,8 @@ HEADER = (
     "file,demo,kind,duration_s,sample_rate,channels,language,speaker,transcript,"
     "licence,licence_files,source,sha256"
 )
+NO_MICROPHONE = DeviceError("This machine has no microphone.", fix="Connect one.")
+NO_LOUDSPEAKER = DeviceError("This machine has no loudspeaker.", fix="Connect one.")
 CLIP = "{file},{demo},speech,1.0,16000,1,en,,Hello.,CC0,CC0.txt,,{sha}"
 
 
@@ -109,11 +111,16 @@ def test_a_wrong_option_is_named(options: list[str], says: str) -> None:
         talk.plan_of(arguments_of("--microphone", "USB", *options))
 
 
-def test_an_output_needs_recordings(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(talk_demo, "missing_microphone", lambda: "")
+@pytest.mark.parametrize("options", [[], ["--microphone", "USB"]])
+def test_an_output_needs_recordings(options: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(talk_demo, "missing_microphone", lambda: None)
 
-    with pytest.raises(SettingError, match=r"output: .* --input"):
-        talk.plan_of(arguments_of("--output", "out.wav"))
+    with pytest.raises(SettingError) as refused:
+        talk.plan_of(arguments_of("--output", "out.wav", *options))
+    assert str(refused.value) == (
+        "--output records the answers to recordings, and this talk has a microphone. "
+        "Leave it out, or name recordings with --input FILE."
+    )
 
 
 # -- a machine without a microphone
@@ -127,21 +134,57 @@ def clips(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     (folder / "manifest.csv").write_text("\n".join([HEADER, *rows]))
     monkeypatch.setenv("DISCUSSION_HELPER_CLIPS", str(folder))
-    monkeypatch.setattr(talk_demo, "missing_microphone", lambda: "This machine has no microphone. Connect one.")
+    monkeypatch.setattr(talk_demo, "missing_microphone", lambda: NO_MICROPHONE)
     monkeypatch.chdir(tmp_path)
     return folder
 
 
+@pytest.fixture
+def no_loudspeaker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(talk_demo, "missing_loudspeaker", lambda name: NO_LOUDSPEAKER)
+
+
+@pytest.fixture
+def loudspeaker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(talk_demo, "missing_loudspeaker", lambda name: None)
+
+
+@pytest.mark.usefixtures("no_loudspeaker")
 def test_without_a_microphone_the_demo_clips_speak(clips: Path) -> None:
     plan = talk.plan_of(arguments_of("--voice", "v"))
 
     assert Settings(voice="v", inputs=(clips / "a.wav", clips / "b.wav"), output=Path("talk.wav")) == plan.settings
     assert (
-        "This machine has no microphone. Connect one. Recorded demo clips speak instead.",
-        "The answers are recorded in talk.wav.",
+        "This machine has no microphone: recorded people speak instead.",
+        "This machine has no loudspeaker: the answers are recorded in talk.wav.",
     ) == plan.remarks
 
 
+@pytest.mark.usefixtures("no_loudspeaker")
+def test_without_a_loudspeaker_the_answers_to_recordings_are_recorded_too(clips: Path) -> None:
+    plan = talk.plan_of(arguments_of("--input", "jfk.wav"))
+
+    assert ((Path("jfk.wav"),), Path("talk.wav")) == (plan.settings.inputs, plan.settings.output)
+    assert ("This machine has no loudspeaker: the answers are recorded in talk.wav.",) == plan.remarks
+
+
+@pytest.mark.usefixtures("no_loudspeaker")
+def test_a_loudspeaker_that_was_asked_for_is_not_replaced_by_a_file(clips: Path) -> None:
+    for options in (["--input", "jfk.wav"], []):
+        with pytest.raises(SettingError) as refused:
+            talk.plan_of(arguments_of("--loudspeaker", "HDMI", *options))
+        assert "loudspeaker: This machine has no loudspeaker. Connect one, or --output FILE." == str(refused.value)
+
+
+@pytest.mark.usefixtures("loudspeaker")
+def test_the_answers_to_recordings_are_played_where_there_is_a_loudspeaker(clips: Path) -> None:
+    assert talk.plan_of(arguments_of("--input", "jfk.wav")).settings.output is None
+    plan = talk.plan_of(arguments_of())
+    assert plan.settings.output is None
+    assert ("This machine has no microphone: recorded people speak instead.",) == plan.remarks
+
+
+@pytest.mark.usefixtures("no_loudspeaker")
 def test_the_demo_overwrites_no_recording(clips: Path) -> None:
     for name in ("talk.wav", "talk-2.wav"):
         Path(name).touch()
@@ -150,6 +193,7 @@ def test_the_demo_overwrites_no_recording(clips: Path) -> None:
     assert Path("mine.wav") == talk.plan_of(arguments_of("--output", "mine.wav")).settings.output
 
 
+@pytest.mark.usefixtures("loudspeaker")
 def test_the_demo_plays_where_it_was_told_to(clips: Path) -> None:
     settings = talk.plan_of(arguments_of("--loudspeaker", "HDMI")).settings
 
@@ -175,7 +219,7 @@ def test_without_clips_the_fix_is_the_input_option(clips: Path, content: str | N
 def own_clips(monkeypatch: pytest.MonkeyPatch) -> None:
     """The project's clips: named, because a package installed from the wheel has none beside it."""
     monkeypatch.setenv("DISCUSSION_HELPER_CLIPS", str(Path(__file__).parents[2] / "audio"))
-    monkeypatch.setattr(talk_demo, "missing_microphone", lambda: "This machine has no microphone. Connect one.")
+    monkeypatch.setattr(talk_demo, "missing_microphone", lambda: NO_MICROPHONE)
 
 
 @pytest.mark.usefixtures("own_clips")
