@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discussion_helper.errors import DeviceError, DiscussionError, SettingError
+from discussion_helper.errors import AudioFileError, DeviceError, DiscussionError, SettingError
 
 if TYPE_CHECKING:
     from discussion_helper.bench.results import Results
@@ -71,7 +71,7 @@ def _check_machine() -> None:
         raise DeviceError("The bench needs virtual devices, which there are only for Linux.", fix=fix)
     missing = [name for name in EXTRA if find_spec(name) is None]
     if missing:
-        fix = 'Install them from the checkout, pip install ".[bench]", or with the wheel, "FILE.whl[bench]".'
+        fix = 'In a checkout: make bench. With a wheel: pip install "FILE.whl[bench]".'
         raise DiscussionError(f"The bench needs {', '.join(missing)}.", fix=fix)
 
 
@@ -126,7 +126,11 @@ def _clips_folder() -> Path:
     import discussion_helper
 
     chosen = os.environ.get(CLIPS_VARIABLE)
-    return Path(chosen).expanduser() if chosen else Path(discussion_helper.__file__).parents[1] / "audio"
+    folder = Path(chosen).expanduser() if chosen else Path(discussion_helper.__file__).parents[1] / "audio"
+    if not chosen and not folder.exists():
+        fix = "Name a checkout's folder audio with --clips FOLDER."
+        raise AudioFileError("An installed copy has no clips to measure with.", fix=fix)
+    return folder
 
 
 def _show(results: "Results", output: Path, *, as_json: bool) -> None:

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from discussion_helper.errors import SettingError
+from discussion_helper.errors import DeviceError, SettingError
 from discussion_helper.settings import Settings
 from discussion_helper.types import Policy
 
@@ -117,9 +117,20 @@ def plan_of(arguments: argparse.Namespace) -> "Plan":
         inputs = demo_clips(arguments.language)
     else:
         inputs = ()
+        settings_of(arguments, (), arguments.output)
+        _check_loudspeaker(arguments)
     output, where = _output(arguments) if inputs else (arguments.output, "")
     instead = f"{missing.what.rstrip('.')}: recorded people speak instead." if missing else ""
     return Plan(settings_of(arguments, inputs, output), tuple(filter(None, (instead, where))))
+
+
+def _check_loudspeaker(arguments: argparse.Namespace) -> None:
+    """For a talk with this machine's microphone. Raises DeviceError."""
+    from discussion_helper.commands.talk_demo import missing_loudspeaker
+
+    if not arguments.loudspeaker and (missing := missing_loudspeaker(None)):
+        fix = f"{missing.fix.rstrip('.')}, or talk with recordings: --input FILE --output FILE."
+        raise DeviceError(missing.what, fix=fix)
 
 
 def _output(arguments: argparse.Namespace) -> tuple[Path | None, str]:
@@ -141,11 +152,11 @@ def settings_of(arguments: argparse.Namespace, inputs: tuple[Path, ...], output:
     """The settings. Raises SettingError, which names the option's field."""
     if inputs and (arguments.device or arguments.microphone):
         raise SettingError("--input speaks instead of a microphone.", fix="Leave out --device and --microphone.")
-    if output and (arguments.loudspeaker or arguments.device):
-        raise SettingError("--output is written instead of playing.", fix="Leave out --loudspeaker.")
     if output and not inputs:
         what = "--output records the answers to recordings, and this talk has a microphone."
         raise SettingError(what, fix="Leave it out, or name recordings with --input FILE.")
+    if output and arguments.loudspeaker:
+        raise SettingError("--output is written instead of playing.", fix="Leave out --loudspeaker.")
     return Settings(
         language=arguments.language,
         stt=arguments.stt,

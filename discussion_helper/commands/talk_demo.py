@@ -13,7 +13,7 @@ from discussion_helper.errors import AudioFileError, DeviceError
 __all__ = ["demo_clips", "free_path", "missing_loudspeaker", "missing_microphone"]
 
 _FOLDER_VARIABLE = "DISCUSSION_HELPER_CLIPS"
-_FIX = f"Give recordings with --input FILE, or name the folder of the clips in {_FOLDER_VARIABLE}."
+_FIX = f"Give recordings with --input FILE, or name a checkout's folder audio in {_FOLDER_VARIABLE}."
 _MOST = 4
 """Clips of a language without a demo conversation of its own: about a minute with the answers."""
 
@@ -40,6 +40,8 @@ def demo_clips(language: str) -> tuple[Path, ...]:
     """The recordings of the demo conversation in a language (ISO 639-1), in order. Raises AudioFileError."""
     chosen = os.environ.get(_FOLDER_VARIABLE)
     folder = Path(chosen).expanduser() if chosen else Path(discussion_helper.__file__).parents[1] / "audio"
+    if not chosen and not folder.exists():
+        raise AudioFileError("There is no microphone, and an installed copy has no demo clips.", fix=_FIX)
     try:
         clips = [clip for clip in load_clips(folder) if clip.demo or (clip.kind == "speech" and clip.transcript)]
     except AudioFileError as error:

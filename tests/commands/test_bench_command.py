@@ -54,7 +54,7 @@ def test_where_there_are_no_virtual_devices_it_says_so(monkeypatch: pytest.Monke
 @pytest.mark.usefixtures("linux")
 def test_a_missing_extra_is_named_with_the_fix(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "find_spec", lambda name: None if name == "jiwer" else object())
-    with pytest.raises(DiscussionError, match=r"needs jiwer\. .*\.\[bench\]"):
+    with pytest.raises(DiscussionError, match=r"needs jiwer\. In a checkout: make bench\. .*\[bench\]"):
         run()
 
 
@@ -84,6 +84,14 @@ def test_an_output_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 def test_a_folder_without_clips_is_named(tmp_path: Path) -> None:
     with pytest.raises(AudioFileError, match=r"manifest\.csv"):
         run("--output", str(tmp_path), "--clips", str(tmp_path / "none"))
+
+
+@pytest.mark.usefixtures("models_here")
+def test_an_installed_copy_says_where_clips_are(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("DISCUSSION_HELPER_CLIPS", raising=False)
+    monkeypatch.setattr("discussion_helper.__file__", str(tmp_path / "site-packages" / "package" / "__init__.py"))
+    with pytest.raises(AudioFileError, match=r"An installed copy has no clips .* --clips FOLDER"):
+        run("--output", str(tmp_path / "out"))
 
 
 @pytest.mark.devices

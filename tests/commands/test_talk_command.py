@@ -176,6 +176,17 @@ def test_a_loudspeaker_that_was_asked_for_is_not_replaced_by_a_file(clips: Path)
         assert "loudspeaker: This machine has no loudspeaker. Connect one, or --output FILE." == str(refused.value)
 
 
+@pytest.mark.usefixtures("no_loudspeaker")
+def test_a_microphone_without_a_loudspeaker_is_refused_with_what_can_be_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(talk_demo, "missing_microphone", lambda: None)
+
+    with pytest.raises(DeviceError) as refused:
+        talk.plan_of(arguments_of())
+    assert str(refused.value) == (
+        "This machine has no loudspeaker. Connect one, or talk with recordings: --input FILE --output FILE."
+    )
+
+
 @pytest.mark.usefixtures("loudspeaker")
 def test_the_answers_to_recordings_are_played_where_there_is_a_loudspeaker(clips: Path) -> None:
     assert talk.plan_of(arguments_of("--input", "jfk.wav")).settings.output is None
@@ -213,6 +224,19 @@ def test_without_clips_the_fix_is_the_input_option(clips: Path, content: str | N
 
     with pytest.raises(AudioFileError, match=r"no demo clips.*--input"):
         talk.plan_of(arguments_of())
+
+
+@pytest.mark.usefixtures("clips")
+def test_an_installed_copy_says_what_to_do_without_clips(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("DISCUSSION_HELPER_CLIPS")
+    monkeypatch.setattr("discussion_helper.__file__", str(tmp_path / "site-packages" / "package" / "__init__.py"))
+
+    with pytest.raises(AudioFileError) as refused:
+        talk.plan_of(arguments_of())
+    assert str(refused.value) == (
+        "There is no microphone, and an installed copy has no demo clips. "
+        "Give recordings with --input FILE, or name a checkout's folder audio in DISCUSSION_HELPER_CLIPS."
+    )
 
 
 @pytest.fixture
