@@ -34,7 +34,7 @@ from discussion_helper.voice.hearing import Hearing
 from discussion_helper.voice.microphone import MicrophoneListener
 from discussion_helper.voice.speaker import SpeakerVoice
 
-__all__ = ["LLM_MODEL", "Talk", "model_names", "open_talk"]
+__all__ = ["LLM_MODEL", "Talk", "model_names", "open_talk", "responder_for"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +146,11 @@ def _answering(
     if own is not None or choice is None:
         assert own is not None
         return own, type(own).__name__
-    return _responder(choice, settings), _describe(choice, settings)
+    return responder_for(choice, settings), _describe(choice, settings)
 
 
-def _responder(choice: Path | EndpointChoice, settings: Settings) -> Responder:
+def responder_for(choice: Path | EndpointChoice, settings: Settings) -> Responder:
+    """What answers; its model is loaded by its warm-up."""
     prompt = system_prompt(settings.language, text=settings.system)
     if isinstance(choice, Path):
         from discussion_helper.responder.embedded import EmbeddedResponder

@@ -105,8 +105,9 @@ class Sessions(Generic[R]):
         if session is None:
             return None
         conversation = await session.stop()
-        self._sessions.pop(session_id, None)
-        self._seen_ended.pop(session_id, None)
+        if self._sessions.get(session_id) is session:  # not one that took its place meanwhile
+            del self._sessions[session_id]
+            self._seen_ended.pop(session_id, None)
         return conversation
 
     async def aclose(self) -> None:

@@ -21,7 +21,7 @@ from discussion_helper.text.step import Step
 from discussion_helper.text.threads.base import Thread, ThreadStore, is_storable
 from discussion_helper.text.threads.sqlite import SqliteThreads
 
-__all__ = ["SYSTEM", "Texts", "data_folder", "open_texts"]
+__all__ = ["SYSTEM", "Texts", "data_folder", "open_texts", "provider_for", "step_for"]
 
 SYSTEM = "You are a helpful AI assistant."
 """What the model is told when nothing else was asked for."""
@@ -71,12 +71,17 @@ async def open_texts(settings: Settings, *, store: Path | None = None) -> AsyncI
     try:
         async with (
             SqliteThreads(path) as threads,
-            Manager(threads, provider, lambda thread: _step(thread, settings.system)) as manager,
+            Manager(threads, provider, lambda thread: step_for(thread, settings.system)) as manager,
         ):
             yield Texts(manager, threads, _describe(choice, settings), warmup)
     finally:
         with anyio.CancelScope(shield=True):
             await provider.aclose()
+
+
+def provider_for(settings: Settings) -> Provider:
+    """What answers texts. Blocks while files are hashed that were not before. Raises SettingError, ModelError."""
+    return _provider(_choose(settings))[0]
 
 
 def _choose(settings: Settings) -> Path | EndpointChoice:
@@ -107,7 +112,7 @@ def _provider(choice: Path | EndpointChoice) -> tuple[Provider, Callable[[], Awa
     return endpoint, endpoint.warmup
 
 
-def _step(thread: Thread, system: str) -> Step:
+def step_for(thread: Thread, system: str) -> Step:
     """The system prompt stands before the turns of each call, and in no turn of the thread."""
     if system:
         thread.metadata[_KEPT_SYSTEM] = system

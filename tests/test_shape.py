@@ -43,7 +43,7 @@ SHARED = (  # not adapters: parts of stages that others stand on
     *("tts.heard", "turn.activity", "turn.endpointing", "turn.turns"),
 )
 LEAF = ("errors", "settings", "models")  # all that `models` may import
-TESTERS = ("testing", "commands", "bench")  # who may import `testing`
+TESTERS = ("testing", "commands", "bench", "web")  # who may import `testing`
 VAGUE = {"common", "helper", "helpers", "misc", "util", "utils"}
 HEAVY = ("ctranslate2", "faster_whisper", "onnxruntime", "openai", "piper", "pydantic", "sounddevice", "xllamacpp")
 MUTABLE = {"list", "dict", "set", "bytearray", "deque", "defaultdict", "Counter", "OrderedDict", "WeakSet", "Lock"}

@@ -113,7 +113,7 @@ def _pipe(arguments: argparse.Namespace, exit_soon: "ExitSoon") -> int:
     from discussion_helper.commands.chat_pipe import message_from, pipe, to_text
     from discussion_helper.commands.talk_json import stdout_kept
 
-    message = message_from(sys.stdin)
+    message = message_from(None if sys.stdin is None else sys.stdin.buffer)
     with stdout_kept() as stream:
         text_of = to_text(wire=arguments.json, details=arguments.details)
         return anyio.run(partial(pipe, request_of(arguments), message, text_of, _writer(stream), exit_soon))

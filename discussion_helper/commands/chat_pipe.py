@@ -1,7 +1,7 @@
 """A chat through a pipe: one message in, the answer out as it comes."""
 
 from collections.abc import Callable
-from typing import TextIO
+from typing import BinaryIO
 
 import anyio
 
@@ -20,20 +20,22 @@ from discussion_helper.text.stream import Stream
 
 __all__ = ["message_from", "pipe", "to_text"]
 
+_MOST_BYTES = 4 * LONGEST_MESSAGE
 _FIX = 'Send one: echo "Hello" | discussion-helper chat --pipe'
 
 
-def message_from(stream: TextIO | None) -> str:
+def message_from(stream: BinaryIO | None) -> str:
     """All of standard input. Blocks. Raises SettingError for nothing, for too much, and for what is no text."""
+    content = b"" if stream is None else stream.read(_MOST_BYTES + 1)
     try:
-        content = "" if stream is None else stream.read(LONGEST_MESSAGE + 1)
-    except UnicodeError:
+        text = content[:_MOST_BYTES].decode("utf-8-sig", "ignore" if len(content) > _MOST_BYTES else "strict")
+    except UnicodeDecodeError:
         raise SettingError("Standard input is not a text.", fix="Send text in UTF-8.") from None
-    if not content.strip():
+    if not text.strip():
         raise SettingError("Standard input holds no message.", fix=_FIX)
-    if len(content) > LONGEST_MESSAGE:
+    if len(text) > LONGEST_MESSAGE or len(content) > _MOST_BYTES:
         raise SettingError(f"The message is longer than {LONGEST_MESSAGE} characters.", fix="Send it in parts.")
-    return content.strip().encode("utf-8", "replace").decode()
+    return text.strip().replace("\r\n", "\n")
 
 
 def to_text(*, wire: bool, details: bool) -> Callable[[OutputEvent], str]:

@@ -28,8 +28,9 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument("--port", type=int, default=PORT, metavar="N", help="0 = any free one (default: %(default)s)")
     text = "a name, beside localhost, by which browsers reach this server"
     parser.add_argument("--allow-host", action="append", default=[], metavar="NAME", help=text)
-    text = "SQLite file that keeps the threads of text sessions; without it they end with the server"
+    text = "SQLite file that keeps the threads of text sessions (default: those of `chat`; :memory: = none is kept)"
     parser.add_argument("--threads", type=Path, metavar="FILE", help=text)
+    parser.add_argument("--system", default=_USUAL.system, metavar="TEXT", help="what the model is told about itself")
     parser.add_argument("--language", default=_USUAL.language, metavar="CODE", help="language (default: %(default)s)")
     parser.add_argument("--stt", default=_USUAL.stt, metavar="NAME", help="recogniser's model (default: %(default)s)")
     parser.add_argument("--voice", default=_USUAL.voice, metavar="NAME", help="voice's model (default: %(default)s)")
@@ -51,6 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
         stt=arguments.stt,
         voice=arguments.voice,
         llm=arguments.llm,
+        system=arguments.system,
         microphone=arguments.device,
         loudspeaker=arguments.device,
     )
@@ -66,22 +68,22 @@ async def _serve(arguments: argparse.Namespace, settings: Settings, token: str, 
     from functools import partial
 
     from discussion_helper.commands.serve_parts import ServeParts
-    from discussion_helper.commands.serve_provider import ResponderProvider
     from discussion_helper.doctor import examine
     from discussion_helper.registry import Sessions
     from discussion_helper.session import Session
-    from discussion_helper.text import Manager, MemoryThreads, SqliteThreads, Step
-    from discussion_helper.text.threads.base import ThreadStore
-    from discussion_helper.web import Server, Wish, create_app
+    from discussion_helper.text import Manager, SqliteThreads
+    from discussion_helper.text.providers.deferred import DeferredProvider
+    from discussion_helper.text_app import data_folder, provider_for, step_for
+    from discussion_helper.web import Server, create_app
 
     parts = ServeParts(settings)
-    provider = ResponderProvider(lambda: parts.open_responder(Wish()))
+    provider = DeferredProvider(lambda: provider_for(settings))
+    path = arguments.threads or await anyio.to_thread.run_sync(data_folder) / "threads.sqlite"
     async with AsyncExitStack() as stack:
         stack.push_async_callback(provider.aclose)
-        store: ThreadStore = SqliteThreads(arguments.threads) if arguments.threads else MemoryThreads()
-        await stack.enter_async_context(store)
+        store = await stack.enter_async_context(SqliteThreads(path))
         sessions = await stack.enter_async_context(Sessions[Session]())
-        manager = Manager(store, provider, lambda _: Step(), sessions=sessions)
+        manager = Manager(store, provider, lambda thread: step_for(thread, settings.system), sessions=sessions)
         app = create_app(
             manager=await stack.enter_async_context(manager),
             token=token,

@@ -107,7 +107,7 @@ def test_json_lines_are_ascii_and_only_of_the_outside_world() -> None:
 # -- the message
 
 
-@pytest.mark.parametrize("stdin", [None, io.StringIO(""), io.StringIO(" \n\t ")])
+@pytest.mark.parametrize("stdin", [None, io.BytesIO(), io.BytesIO(b" \r\n\t ")])
 def test_no_message_is_told_in_a_line(stdin: Any) -> None:
     with pytest.raises(SettingError, match="no message") as refused:
         message_from(stdin)
@@ -115,11 +115,13 @@ def test_no_message_is_told_in_a_line(stdin: Any) -> None:
 
 
 def test_a_message_is_a_text_of_some_length() -> None:
-    assert "one\ntwo" == message_from(io.StringIO("\none\ntwo\n"))
-    with pytest.raises(SettingError, match="longer than 1000000"):
-        message_from(io.StringIO("x" * (LONGEST_MESSAGE + 1)))
+    assert "one\n日本" == message_from(io.BytesIO("\ufeff\r\none\r\n日本\n".encode()))
+    assert LONGEST_MESSAGE == len(message_from(io.BytesIO(("日" * LONGEST_MESSAGE).encode())))
+    for letter in ("x", "日", "😀"):
+        with pytest.raises(SettingError, match="longer than 1000000"):
+            message_from(io.BytesIO((letter * (LONGEST_MESSAGE + 1)).encode()))
     with pytest.raises(SettingError, match="not a text"):
-        message_from(io.TextIOWrapper(io.BytesIO(b"\xff\xfe"), encoding="utf-8"))
+        message_from(io.BytesIO(b"\xff\xfe"))
 
 
 # -- processes
@@ -318,7 +320,7 @@ async def test_what_the_user_said_survives_the_death_of_the_process(endpoint: "F
 def test_what_is_wrong_is_one_line(
     argv: list[str], says: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO("Hello?"))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"Hello?")))
     store = ["--store", str(tmp_path / "t.sqlite")]
     llm = [] if "--llm" in argv else ["--llm", "m@http://127.0.0.1:9"]
 
@@ -343,7 +345,7 @@ def test_a_missing_model_is_named_with_its_fix(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setenv("DISCUSSION_HELPER_MODELS", str(tmp_path))
-    monkeypatch.setattr("sys.stdin", io.StringIO("Hello?"))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"Hello?")))
 
     assert 1 == main(["chat", "--pipe", "--store", os.devnull])
     assert "discussion-helper models pull SmolLM2-135M" in capsys.readouterr().err
