@@ -28,6 +28,8 @@ __all__ = ["Face", "FaceOf", "Opener", "Plan", "TalkOwner"]
 
 _SAY_LIMIT_S = 1.0
 """How long a typed turn may wait for room among those that wait for an answer."""
+_CLOSE_LIMIT_S = 1.0
+"""How long a listener that was heard to its end may take to close; then the talk is stopped."""
 _NOT_SPEAKING = "Nothing to interrupt: the agent is not speaking."
 
 Opener = Callable[[Settings], AbstractAsyncContextManager["Talk"]]
@@ -195,7 +197,14 @@ class _Conversing:
         assert self._talk.files is not None
         names = [path.name for path in settings.inputs]
         self._understood = await RecordedTurns(self._talk.files, names, events, self._face.tell).hold()
-        await self._session.stop()
+        await self._finish()
+
+    async def _finish(self) -> None:
+        """Have the session end by itself, as finished: its listener has nothing more to say."""
+        with anyio.move_on_after(_CLOSE_LIMIT_S) as limit:
+            await self._session.discussion.listener.aclose()
+        if limit.cancelled_caught:
+            await self._session.stop()
 
     async def _tell_suggestion(self, suggest: Callable[[Settings], Awaitable[str]], settings: Settings) -> None:
         if text := await suggest(settings):

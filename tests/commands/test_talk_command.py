@@ -13,7 +13,7 @@ import pytest
 
 from discussion_helper.app import Talk
 from discussion_helper.audio.file_devices import FileCapture
-from discussion_helper.commands import talk, talk_demo, talk_files
+from discussion_helper.commands import talk, talk_demo, talk_files, talk_owner
 from discussion_helper.commands.talk_json import document_of
 from discussion_helper.errors import AudioFileError, DeviceError, DiscussionError, RecogniserError, SettingError
 from discussion_helper.parts import Reporter
@@ -364,6 +364,7 @@ class Recordings:
         self._turns: list[str] = []
         self._changed = anyio.Event()
         self._reporter: Reporter | None = None
+        self._closed = False
 
     def attach(self, reporter: Reporter) -> None:
         self._reporter = reporter
@@ -378,7 +379,7 @@ class Recordings:
     async def utterances(self) -> AsyncIterator[Utterance]:
         assert self._reporter is not None
         self._reporter.report("device", which="microphone", state="open")
-        while True:
+        while not self._closed:
             while self._turns:
                 yield Utterance("user", self._turns.pop(0))
             self._changed = anyio.Event()
@@ -388,7 +389,8 @@ class Recordings:
         await anyio.sleep_forever()
 
     async def aclose(self) -> None:
-        pass
+        self._closed = True
+        self._changed.set()
 
 
 def recorded(*heard: str) -> Opener:
@@ -409,11 +411,24 @@ def hold_recordings(opener: Opener, count: int) -> int:
 
 
 @pytest.mark.usefixtures("hasty")
-def test_recordings_are_answered_one_by_one_and_end_the_talk(capsys: pytest.CaptureFixture[str]) -> None:
+def test_recordings_are_answered_one_by_one_and_finish_the_talk(capsys: pytest.CaptureFixture[str]) -> None:
     assert 0 == hold_recordings(recorded("One.", "Two."), 2)
 
-    turns = json.loads(capsys.readouterr().out)["utterances"]
+    printed = capsys.readouterr()
+    turns = json.loads(printed.out)["utterances"]
     assert ["One.", "One.", "Two.", "Two."] == [turn["text"] for turn in turns]
+    assert "ended: reason=finished\n" in printed.err
+
+
+@pytest.mark.usefixtures("hasty")
+def test_a_listener_that_does_not_close_after_the_recordings_is_stopped(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(talk_owner, "_CLOSE_LIMIT_S", 0.05)
+    monkeypatch.setattr(Recordings, "aclose", lambda self: anyio.sleep_forever())
+
+    assert 0 == hold_recordings(recorded("One."), 1)
+    assert "ended: reason=stopped" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("hasty")
