@@ -79,6 +79,7 @@ class ChatOwner:
 
     async def _advise(self, settings: Settings, texts: Texts, face: ChatScreen) -> None:
         """What is in the way of an answer is told before one is asked for."""
+        await anyio.to_thread.run_sync(__import__, "rich.markdown")  # it takes a while, and the first word should not
         try:
             await texts.warmup()
         except DiscussionError as error:
