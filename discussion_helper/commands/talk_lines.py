@@ -89,8 +89,7 @@ def entry_lines(entry: Entry, width: int) -> list[Line]:
         case Turn():
             return _turn_lines("you", entry, width)
         case Wait():
-            stages = "  ".join(f"{stage} {ms}" for stage, ms in entry.stages)
-            text = f"{stages}  = {entry.total_ms} ms"
+            text = str(entry)
         case Remark():
             text = printable(entry.text)
     return wrap([("class:faint", " " * _LABEL + text)], width, indent=_LABEL)

@@ -71,8 +71,7 @@ def event_line(event: Event) -> str:
             unheard = unheard_of(event)
             text += f" [not heard: {unheard}]" if unheard else " [interrupted]" if data.get("interrupted") else ""
         case "timing":
-            wait = waits_of(event)
-            text = f"{'  '.join(f'{stage} {ms}' for stage, ms in wait.stages)}  = {wait.total_ms} ms"
+            text = str(waits_of(event))
         case "device" if problem := problem_of(event):
             text = problem
         case "floor":

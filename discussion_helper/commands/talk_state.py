@@ -32,10 +32,18 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Where the time before an answer went: milliseconds of each stage, and their sum."""
+    """Where the time before an answer went: milliseconds of each stage, and their sum.
+
+    A typed turn has no end to be found and nothing to recognise: of it the stages that took no time are left out.
+    """
 
     stages: tuple[tuple[str, int], ...]
     total_ms: int
+
+
+    def __str__(self) -> str:
+        stages = "".join(f"{stage} {ms}  " for stage, ms in self.stages)
+        return f"{stages}= {self.total_ms} ms"
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +167,8 @@ def waits_of(event: Event) -> Wait:
     """What a `timing` event says, in milliseconds."""
     stages = ("endpoint", "recognise", "think", "speak")
     each = tuple((stage, round(1000 * event.data[f"{stage}_s"])) for stage in stages)
+    if not event.data["endpoint_s"] and not event.data["recognise_s"]:
+        each = tuple((stage, ms) for stage, ms in each if ms)
     return Wait(each, round(1000 * event.data["to_first_audio_s"]))
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from discussion_helper.commands.talk_state import LEVELS, Remark, TalkState, Turn, Wait
+from discussion_helper.commands.talk_state import LEVELS, Remark, TalkState, Turn, Wait, waits_of
 from discussion_helper.events import Event
 from discussion_helper.types import Floor, TurnTiming
 
@@ -32,6 +32,18 @@ def test_turns_come_into_the_transcript_with_what_was_not_heard() -> None:
         Turn("agent", "Good day", "to you. How are you?", interrupted=True),
         Wait((("endpoint", 200), ("recognise", 150), ("think", 100), ("speak", 50)), 500),
     ] == state.entries
+
+
+@pytest.mark.parametrize(
+    ("timing", "told"),
+    [
+        (TurnTiming(0.0, 0.0, 0.08, 0.0), "think 80  = 80 ms"),
+        (TurnTiming(0.0, 0.0, 0.0, 0.0), "= 0 ms"),
+        (TurnTiming(0.5, 0.0, 0.1, 0.0), "endpoint 500  recognise 0  think 100  speak 0  = 600 ms"),
+    ],
+)
+def test_the_delay_of_a_typed_turn_has_no_empty_stages(timing: TurnTiming, told: str) -> None:
+    assert told == str(waits_of(event("timing", **timing.as_dict())))
 
 
 @pytest.mark.parametrize(
