@@ -7,7 +7,7 @@ from discussion_helper.commands.talk_state import LEVELS, Entry, Remark, TalkSta
 from discussion_helper.commands.talk_wrap import Line, cells, printable, shortened, wrap
 from discussion_helper.types import Floor
 
-__all__ = ["STYLE", "Transcript", "entry_lines", "header", "keys", "live_lines", "problem_lines"]
+__all__ = ["STYLE", "Transcript", "entry_lines", "header", "keys", "left_lines", "live_lines", "problem_lines"]
 
 STYLE = {
     "bar": "reverse",
@@ -95,10 +95,18 @@ def entry_lines(entry: Entry, width: int) -> list[Line]:
     return wrap([("class:faint", " " * _LABEL + text)], width, indent=_LABEL)
 
 
+def left_lines(entry: Entry, width: int) -> list[str]:
+    """The same without styles: what was not heard is marked in words."""
+    if isinstance(entry, Turn):
+        entry = Turn(entry.speaker, str(entry))
+    return ["".join(text for _, text in line) for line in entry_lines(entry, width)]
+
+
 def _turn_lines(who: str, turn: Turn, width: int) -> list[Line]:
     line: Line = [(f"class:{who}", f" {who} ".ljust(_LABEL)), ("", printable(turn.text))]
     if turn.interrupted:
-        line.append(("", "—" if turn.text else "(not heard)"))
+        within = turn.text[-1:].isalnum()
+        line.append(("", "—" if within else " —" if turn.text else "(not heard)"))
     if turn.unheard:
         line.append(("class:unheard", f" {printable(turn.unheard)}"))
     return wrap(line, width, indent=_LABEL)

@@ -8,7 +8,7 @@ from typing import TextIO
 import anyio
 
 from discussion_helper.commands.talk_screen import complain
-from discussion_helper.commands.talk_state import error_of, problem_of, unheard_of, waits_of
+from discussion_helper.commands.talk_state import error_of, problem_of, turn_of, waits_of
 from discussion_helper.commands.talk_wishes import Say, Wishes
 from discussion_helper.events import Event
 
@@ -67,9 +67,7 @@ def event_line(event: Event) -> str:
     data = event.data
     match event.kind:
         case "utterance":
-            text = f"{'you' if data['speaker'] == 'user' else 'agent'}: {data['text']}"
-            unheard = unheard_of(event)
-            text += f" [not heard: {unheard}]" if unheard else " [interrupted]" if data.get("interrupted") else ""
+            text = f"{'you' if data['speaker'] == 'user' else 'agent'}: {turn_of(event)}"
         case "timing":
             text = str(waits_of(event))
         case "device" if problem := problem_of(event):

@@ -6,7 +6,19 @@ from dataclasses import dataclass, field
 from discussion_helper.events import Event
 from discussion_helper.types import Floor
 
-__all__ = ["LEVELS", "Entry", "Remark", "TalkState", "Turn", "Wait", "error_of", "problem_of", "unheard_of", "waits_of"]
+__all__ = [
+    "LEVELS",
+    "Entry",
+    "Remark",
+    "TalkState",
+    "Turn",
+    "Wait",
+    "error_of",
+    "problem_of",
+    "turn_of",
+    "unheard_of",
+    "waits_of",
+]
 
 LEVELS = 12
 """Steps of the level meter, 5 dB each, from -60 dBFS to 0."""
@@ -28,6 +40,11 @@ class Turn:
     text: str
     unheard: str = ""
     interrupted: bool = False
+
+    def __str__(self) -> str:
+        """The text, with a mark where it was cut: what is not told by colours alone."""
+        mark = f"[not heard: {self.unheard}]" if self.unheard else "[interrupted]" if self.interrupted else ""
+        return f"{self.text} {mark}".strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +138,7 @@ class TalkState:
 
     def _take_turn(self, event: Event) -> None:
         data = event.data
-        self.entries.append(
-            Turn(data["speaker"], data["text"], unheard_of(event), bool(data.get("interrupted", False)))
-        )
+        self.entries.append(turn_of(event))
         self.note = ""
         if data["speaker"] == "agent":
             self.saying = ""
@@ -153,6 +168,12 @@ class TalkState:
         self.waiting.clear()
         reason, error = event.data["reason"], error_of(event)
         self.remark(_ENDS.get(reason, f"The talk ended: {reason}.") + (f" ({error})" if error else ""))
+
+
+def turn_of(event: Event) -> Turn:
+    """What an `utterance` event says."""
+    data = event.data
+    return Turn(data["speaker"], data["text"], unheard_of(event), bool(data.get("interrupted", False)))
 
 
 def unheard_of(event: Event) -> str:

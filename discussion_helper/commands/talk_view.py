@@ -18,7 +18,7 @@ from prompt_toolkit.output import Output
 from prompt_toolkit.styles import Style
 
 from discussion_helper.commands.talk_ending import HANGUP, INTERRUPTED
-from discussion_helper.commands.talk_lines import STYLE, Transcript, entry_lines, header, keys, problem_lines
+from discussion_helper.commands.talk_lines import STYLE, Transcript, header, keys, left_lines, problem_lines
 from discussion_helper.commands.talk_screen import can_suspend, columns, stop_job
 from discussion_helper.commands.talk_state import TalkState
 from discussion_helper.commands.talk_wishes import Interrupt, Mute, Say, Suspend, Wish, Wishes
@@ -95,8 +95,7 @@ class TerminalFace:
     def farewell(self) -> list[str]:
         """The transcript, which goes with the screen otherwise."""
         width = columns()
-        lines = (line for entry in self._state.entries for line in entry_lines(entry, width))
-        return ["".join(text for _, text in line) for line in lines]
+        return [line for entry in self._state.entries for line in left_lines(entry, width)]
 
     def _draw(self) -> None:
         if self._application is not None:

@@ -10,6 +10,7 @@ from discussion_helper.commands.talk_lines import (
     entry_lines,
     header,
     keys,
+    left_lines,
     live_lines,
     problem_lines,
 )
@@ -38,6 +39,29 @@ def test_the_heard_words_stand_out_from_the_unheard() -> None:
     assert " agent Good day— to you." == text_of(line)
     assert {"Good", "day", "—"} == {text for style, text in line if style == "" and text.strip()}
     assert {"to", "you."} == {text for style, text in line if style == "class:unheard" and text.strip()}
+
+
+@pytest.mark.parametrize(
+    ("turn", "shown", "left"),
+    [
+        (
+            Turn("agent", "Good day", "to you.", True),
+            " agent Good day— to you.",
+            " agent Good day [not heard: to you.]",
+        ),
+        (
+            Turn("agent", "A word.", "Next one.", True),
+            " agent A word. — Next one.",
+            " agent A word. [not heard: Next one.]",
+        ),
+        (Turn("agent", "A word.", "", True), " agent A word. —", " agent A word. [interrupted]"),
+        (Turn("agent", "", "A word.", True), " agent (not heard) A word.", " agent [not heard: A word.]"),
+        (Turn("user", "Hello."), " you   Hello.", " you   Hello."),
+    ],
+)
+def test_a_cut_is_told_without_colours_too(turn: Turn, shown: str, left: str) -> None:
+    assert [shown] == texts(entry_lines(turn, 80))
+    assert [left] == left_lines(turn, 80)
 
 
 def test_an_answer_that_was_not_heard_at_all_says_so_without_colours() -> None:

@@ -324,6 +324,11 @@ async def test_the_transcript_is_left_behind() -> None:
     with create_pipe_input() as keyboard:
         view = Shown(80, 24, keyboard)
         view.take("utterance", speaker="user", text="Hello.", interrupted=False)
+        view.take("utterance", speaker="agent", text="Hi.", interrupted=True, said="Hi. How are you?")
         view.take("ended", reason="finished")
 
-        assert [" you   Hello.", "       The talk is over."] == view.face.farewell()
+        assert [
+            " you   Hello.",
+            " agent Hi. [not heard: How are you?]",
+            "       The talk is over.",
+        ] == view.face.farewell()
