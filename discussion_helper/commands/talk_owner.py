@@ -167,15 +167,16 @@ class _Conversing:
                 await self._session.stop()
                 await self._follow(events)
             document.print()
-            self._leave()
+            self._leave(settings)
         await self._check()
 
     async def _follow(self, events: Subscription[Event]) -> None:
         async for event in events:
             self._face.take(event)
 
-    def _leave(self) -> None:
-        for line in [*self._face.farewell(), _summary(self._session)]:
+    def _leave(self, settings: Settings) -> None:
+        where = f" The recording is {settings.output}." if settings.output else ""
+        for line in [*self._face.farewell(), _summary(self._session) + where]:
             complain(line)
 
     async def _check(self) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -230,6 +231,13 @@ async def test_the_face_leaves_its_lines_behind(capsys: pytest.CaptureFixture[st
     await owner_of(ScriptedListener([]), ScriptedFace({}), NoResort()).hold(plan)
 
     assert ["The face is gone.", "No answers."] == capsys.readouterr().err.splitlines()[-2:]
+
+
+async def test_the_closing_line_says_where_the_recording_is(capsys: pytest.CaptureFixture[str]) -> None:
+    recorded = Plan(Settings(inputs=(Path("a.wav"),), output=Path("talk.wav")))
+    await owner_of(ScriptedListener([]), ScriptedFace({}), NoResort()).hold(lambda: recorded)
+
+    assert "No answers. The recording is talk.wav." == capsys.readouterr().err.splitlines()[-1]
 
 
 async def test_an_end_before_the_start_starts_nothing() -> None:
