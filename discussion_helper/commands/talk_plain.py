@@ -27,15 +27,29 @@ class PlainFace:
         self._wishes = wishes
         self._stream = stream
         self._typed = typed
+        self._partial: Event | None = None
 
     def take(self, event: Event) -> None:
-        """Follow one event."""
-        if line := event_line(event):
-            self.tell(line)
+        """Follow one event. What the user has said so far waits for the next one, which mostly says the same."""
+        if not (line := event_line(event)):
+            return
+        if self._partial is not None and _repeats(event, self._partial):
+            self._partial = None
+        self._write_partial()
+        if event.kind == "partial" and event.data.get("speaker", "user") == "user":
+            self._partial = event
+        else:
+            complain(line, self._stream)
 
     def tell(self, text: str) -> None:
         """Write a line."""
+        self._write_partial()
         complain(text, self._stream)
+
+    def _write_partial(self) -> None:
+        partial, self._partial = self._partial, None
+        if partial is not None:
+            complain(event_line(partial), self._stream)
 
     def note(self, text: str) -> None:
         """Write a line too."""
@@ -60,6 +74,14 @@ class PlainFace:
             if line.strip():
                 await self._wishes.room()
                 self._wishes.put(Say(line))
+
+
+def _repeats(event: Event, partial: Event) -> bool:
+    return (event.kind, event.data.get("speaker"), event.data.get("text")) == (
+        "utterance",
+        "user",
+        partial.data["text"],
+    )
 
 
 def event_line(event: Event) -> str:

@@ -70,6 +70,48 @@ async def test_lines_hold_nothing_that_a_terminal_obeys() -> None:
     assert [] == face.farewell()
 
 
+def partial(text: str, speaker: str = "user") -> Event:
+    return Event("partial", 0.0, {"speaker": speaker, "text": text})
+
+
+def utterance(text: str, speaker: str = "user") -> Event:
+    return Event("utterance", 0.0, {"speaker": speaker, "text": text, "interrupted": False})
+
+
+LEVEL, FLOOR = Event("level", 0.0, {"dbfs": -3.0}), Event("floor", 0.0, {"floor": "thinking"})
+
+
+@pytest.mark.parametrize(
+    ("events", "lines"),
+    [
+        ([partial("Go on."), LEVEL, utterance("Go on.")], ["you: Go on."]),
+        ([partial("Go"), partial("Go on."), utterance("Go on.")], ["you ... Go", "you: Go on."]),
+        ([partial("Go"), utterance("Go on.")], ["you ... Go", "you: Go on."]),
+        ([partial("Go"), FLOOR, utterance("Go")], ["you ... Go", "floor: thinking", "you: Go"]),
+        ([partial("Go"), utterance("Go", "agent")], ["you ... Go", "agent: Go"]),
+        ([partial("Hi.", "agent")], ["agent ... Hi."]),
+    ],
+)
+async def test_a_partial_text_is_not_written_beside_the_turn_that_repeats_it(
+    events: list[Event], lines: list[str]
+) -> None:
+    stream = io.StringIO()
+    face = PlainFace(Wishes(), stream=stream)
+    for event in events:
+        face.take(event)
+
+    assert lines == [line.split("  ")[-1] for line in stream.getvalue().splitlines()]
+
+
+async def test_a_partial_text_comes_before_what_is_told_after_it() -> None:
+    stream = io.StringIO()
+    face = PlainFace(Wishes(), stream=stream)
+    face.take(partial("Go"))
+    face.tell("told")
+
+    assert ["   0.000  you ... Go", "told"] == stream.getvalue().splitlines()
+
+
 async def test_a_stream_that_is_gone_does_not_end_the_talk() -> None:
     stream = io.StringIO()
     stream.close()
