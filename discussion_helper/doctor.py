@@ -4,7 +4,7 @@ import importlib
 import os
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from discussion_helper.models import Model, Store, load_manifest, missing
 from discussion_helper.responder.base import EndpointChoice
 from discussion_helper.settings import Settings
 
-__all__ = ["REINSTALL", "Finding", "examine"]
+__all__ = ["REINSTALL", "Finding", "examine", "verdict"]
 
 REINSTALL = "Install the package again from the checkout or the wheel file: pip install --force-reinstall FILE."
 
@@ -43,6 +43,17 @@ def examine(settings: Settings) -> list[Finding]:
         _check("voice", lambda: f"{_module('piper')}, {_voice(settings)}"),
         _check("disk", lambda: _disk(settings)),
     ]
+
+
+def verdict(findings: Sequence[Finding], settings: Settings) -> tuple[bool, str]:
+    """Whether a talk can be held here, and a line that says how. Only devices that nobody named can be done without."""
+    wrong = [finding.part for finding in findings if not finding.ok]
+    named = {"microphone": settings.microphone, "loudspeaker": settings.loudspeaker}
+    if not wrong:
+        return True, "You can talk here: discussion-helper talk"
+    if all(part in named and not named[part] for part in wrong):
+        return True, f"You can talk with recordings: discussion-helper talk --input FILE (no {', no '.join(wrong)})"
+    return False, f"You cannot talk here before this is put right: {', '.join(wrong)}."
 
 
 def _check(part: str, look: Callable[[], str]) -> Finding:

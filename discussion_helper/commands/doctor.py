@@ -22,19 +22,19 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Examine and tell; 1 if something cannot run."""
+    """Examine and tell; 1 if no talk can be held, 0 also where recordings have to speak and be written."""
     from discussion_helper.command_line import with_option
-    from discussion_helper.doctor import examine
+    from discussion_helper.doctor import examine, verdict
 
-    found = examine(
-        Settings(
-            stt=arguments.stt,
-            voice=arguments.voice,
-            llm=arguments.llm,
-            microphone=arguments.device,
-            loudspeaker=arguments.device,
-        )
+    settings = Settings(
+        stt=arguments.stt,
+        voice=arguments.voice,
+        llm=arguments.llm,
+        microphone=arguments.device,
+        loudspeaker=arguments.device,
     )
+    found = examine(settings)
+    can_talk, line = verdict(found, settings)
     findings = [one if one.ok else replace(one, found=with_option(one.found, arguments)) for one in found]
     if arguments.json:
         print(json.dumps([asdict(finding) for finding in findings], indent=2, ensure_ascii=False))
@@ -43,4 +43,5 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"{'ok  ' if finding.ok else 'NO  '} {finding.part:<15} {finding.found}")
             if finding.fix:
                 print(f"     {'':<15} {finding.fix}")
-    return int(any(not finding.ok for finding in findings))
+        print(line)
+    return int(not can_talk)

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from discussion_helper import doctor
 from discussion_helper.cli import main
+from discussion_helper.doctor import Finding
 
 
 def findings(capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, dict[str, dict[str, object]]]:
@@ -76,6 +78,49 @@ def test_a_folder_that_cannot_be_written_will_do_where_the_models_are_there(
 
     assert found["disk"]["ok"], found["disk"]
     assert "cannot be written" in str(found["disk"]["found"])
+
+
+def all_but(*wrong: str) -> list[Finding]:
+    return [Finding(part, part not in wrong, "found") for part in ("microphone", "loudspeaker", "recogniser", "disk")]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "device", "code", "line"),
+    [
+        ([], None, 0, "You can talk here: discussion-helper talk"),
+        (
+            ["microphone", "loudspeaker"],
+            None,
+            0,
+            "You can talk with recordings: discussion-helper talk --input FILE (no microphone, no loudspeaker)",
+        ),
+        (
+            ["loudspeaker"],
+            None,
+            0,
+            "You can talk with recordings: discussion-helper talk --input FILE (no loudspeaker)",
+        ),
+        (["microphone"], "USB", 1, "You cannot talk here before this is put right: microphone."),
+        (
+            ["microphone", "recogniser", "disk"],
+            None,
+            1,
+            "You cannot talk here before this is put right: microphone, recogniser, disk.",
+        ),
+    ],
+)
+def test_the_last_line_says_whether_and_how_a_talk_can_be_held(
+    wrong: list[str],
+    device: str | None,
+    code: int,
+    line: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(doctor, "examine", lambda settings: all_but(*wrong))
+
+    assert code == main(["doctor", *(["--device", device] if device else [])])
+    assert line == capsys.readouterr().out.splitlines()[-1]
 
 
 def test_the_text_has_a_line_for_each_part(capsys: pytest.CaptureFixture[str]) -> None:
