@@ -21,6 +21,9 @@ PY := $(VENV)/$(BIN)/python
 # The tests run against the wheel: the checkout's package must be out of reach, also of the processes that tests start.
 PYTEST := DISCUSSION_HELPER_FROM_WHEEL=1 PYTHONSAFEPATH=1 $(VENV)-wheel/$(BIN)/python -m pytest
 
+# Ctrl-C is a way to leave a conversation, and no error of make's.
+LEAVABLE := leavable() { "$$@" || [ $$? -eq 130 ]; }; leavable
+
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help talk test test-all test-setup check bench setup runtime models wheel clean python system system-tests
@@ -39,7 +42,7 @@ help:
 	@echo "PYTHON and VENV choose another Python and another folder: make setup PYTHON=python3.13 VENV=.venv313."
 
 talk: runtime models
-	$(VENV)/$(BIN)/discussion-helper talk $(ARGS)
+	@$(LEAVABLE) $(VENV)/$(BIN)/discussion-helper talk $(ARGS)
 
 bench: setup models
 	$(VENV)/$(BIN)/discussion-helper bench $(ARGS)
@@ -61,15 +64,15 @@ test-setup: python system-tests check models wheel
 runtime: python system $(VENV)/.installed
 
 $(VENV)/.installed: pyproject.toml scripts/install.py
-	$(PYTHON) scripts/install.py $(VENV)
+	@$(PYTHON) scripts/install.py $(VENV)
 
 setup: runtime $(VENV)/.installed-tools
 
 $(VENV)/.installed-tools: $(VENV)/.installed
-	$(PYTHON) scripts/install.py --tools $(VENV)
+	@$(PYTHON) scripts/install.py --tools $(VENV)
 
 models: runtime
-	$(PY) -m discussion_helper models pull
+	@$(PY) -m discussion_helper models pull
 
 wheel: setup
 	$(PY) scripts/wheel.py $(VENV)-wheel

@@ -46,8 +46,11 @@ def main(environment: Path, *, tools: bool) -> None:
     stamp.unlink(missing_ok=True)
     python = interpreter(environment)
     if not _works(python):
+        print(f"Making the virtual environment {environment.name}", flush=True)
         make_environment(environment, with_pip=True)
-    pip = [str(python), "-m", "pip", "--disable-pip-version-check", "install"]
+    pip = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+    step = "the tools of tests and bench" if tools else "the project and its packages (700 MB, some minutes)"
+    print(f"Installing {step} into {environment.name}", flush=True)
     if tools:
         subprocess.run([*pip, "--upgrade", "pip>=25.1"], cwd=ROOT, check=True)  # 25.1 brought --group
     what = ["--editable", ".[bench]", "--group", "dev"] if tools else ["--editable", "."]
