@@ -237,7 +237,13 @@ def endpoint() -> Any:
 @pytest.mark.anyio
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 async def test_the_last_thread_shows_what_was_said_before_the_process_died(tmp_path: Path) -> None:
+    checked = [anyio.Event(), anyio.Event()]
+
     async def answer(exchange: "Exchange") -> None:
+        if exchange.path.endswith("/models"):  # each program looks whether anybody is there
+            await exchange.respond(200, b'{"object": "list", "data": []}')
+            next(event for event in checked if not event.is_set()).set()
+            return
         await exchange.begin()
         await exchange.delta(content="Well, zebra")
         await exchange.gone.wait()
@@ -248,6 +254,7 @@ async def test_the_last_thread_shows_what_was_said_before_the_process_died(tmp_p
         folders = {"XDG_DATA_HOME": str(tmp_path), "HOME": str(tmp_path)}
         first = Terminal(*options, **folders)
         await first.until("ready")
+        await checked[0].wait()
         first.type("Remember the okapi.\r")
         await first.until("zebra")
         first.process.kill()
@@ -255,6 +262,7 @@ async def test_the_last_thread_shows_what_was_said_before_the_process_died(tmp_p
 
         second = Terminal(*options, "--last", **folders)
         await second.until("okapi")
+        await checked[1].wait()
         second.type("And?\r")
         await second.until("zebra")
         second.type("\x11")
