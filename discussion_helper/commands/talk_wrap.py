@@ -60,7 +60,7 @@ def shortened(text: str, width: int) -> str:
         if used > width:
             break
         kept += character
-    return (kept + "…")[: max(0, width)]
+    return kept + "…" if width > 0 else ""
 
 
 def wrap(fragments: Iterable[Fragment], width: int, *, indent: int = 0) -> list[Line]:

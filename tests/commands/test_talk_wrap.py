@@ -1,7 +1,7 @@
 """Text for a terminal."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from prompt_toolkit.utils import get_cwidth
 
@@ -60,6 +60,7 @@ def test_a_column_that_is_too_narrow_for_a_character_still_ends() -> None:
     assert ["日", "本"] == plain(wrap([("", "日本")], 1))
 
 
+@example("000\U000e000000", 4)
 @given(st.text(), st.integers(1, 20))
 def test_a_shortened_text_fits(text: str, width: int) -> None:
     text = printable(text)
