@@ -1,9 +1,11 @@
 """The audio devices of this machine, by name."""
 
 import importlib
+import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
 
 from discussion_helper.audio.quiet import silence_alsa, silence_portaudio, while_open
@@ -32,8 +34,10 @@ _LIBRARY_FIX = {
 _NONE_FIX = {
     "darwin": "Connect one and choose it in System Settings > Sound.",
     "win32": "Connect one and enable it in Settings > System > Sound.",
-    "": "Connect one; where PulseAudio or PipeWire has it, on Debian: apt-get install libasound2-plugins.",
+    "": "Connect one.",
 }
+_SERVER_FIX = "Connect one; if the sound server has it, on Debian: apt-get install libasound2-plugins."
+"""PortAudio sees what PulseAudio and PipeWire have only through that plug-in of ALSA's."""
 _SYSTEM_FIX = {
     "darwin": "Restart it: sudo killall coreaudiod.",
     "win32": "Restart the service Windows Audio.",
@@ -156,7 +160,9 @@ def find_device(text: str | None, kind: Kind) -> Device:
     """
     devices = [device for device in list_devices() if device.channels(kind)]
     if not devices:
-        raise DeviceError(f"This machine has no {_NOUN[kind]}.", fix=_here(_NONE_FIX))
+        raise DeviceError(
+            f"This machine has no {_NOUN[kind]}.", fix=_SERVER_FIX if _sound_server() else _here(_NONE_FIX)
+        )
     default = next((device for device in devices if device.is_default(kind)), devices[0])
     if not text:
         return default
@@ -189,6 +195,15 @@ def _initialize_beside_others(library: Any) -> None:
         return
     library._check(library._lib.Pa_Initialize(), "Error initializing PortAudio")
     library._initialized += 1
+
+
+def _sound_server() -> bool:
+    """Whether PulseAudio or PipeWire runs for this user, or is reached elsewhere."""
+    if sys.platform != "linux":
+        return False
+    runtime = Path(os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}")
+    sockets = (runtime / "pulse" / "native", runtime / "pipewire-0", Path("/run/pulse/native"))
+    return "PULSE_SERVER" in os.environ or any(os.path.exists(socket) for socket in sockets)
 
 
 def _here(texts: dict[str, str]) -> str:

@@ -112,7 +112,7 @@ def test_a_loudspeaker_is_no_microphone(fake: "FakePortAudio") -> None:
 
 
 @pytest.mark.parametrize(
-    ("platform", "place"), [("linux", "libasound2-plugins"), ("darwin", "System Settings"), ("win32", "Settings")]
+    ("platform", "place"), [("linux", "Connect one"), ("darwin", "System Settings"), ("win32", "Settings")]
 )
 def test_a_machine_without_devices_is_told_what_to_do(
     fake: "FakePortAudio", monkeypatch: pytest.MonkeyPatch, platform: str, place: str
@@ -123,6 +123,21 @@ def test_a_machine_without_devices_is_told_what_to_do(
         find_device(None, "output")
 
     assert place in caught.value.fix
+
+
+@pytest.mark.parametrize("runs", [False, True])
+def test_the_plug_in_for_sound_servers_is_named_only_where_one_runs(
+    fake: "FakePortAudio", monkeypatch: pytest.MonkeyPatch, tmp_path: Path, runs: bool
+) -> None:
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr("os.path.exists", lambda path: runs and str(path) == str(tmp_path / "pulse" / "native"))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.delenv("PULSE_SERVER", raising=False)
+
+    with pytest.raises(DeviceError) as caught:
+        find_device(None, "output")
+
+    assert runs == ("libasound2-plugins" in caught.value.fix)
 
 
 @pytest.mark.parametrize(("platform", "place"), [("linux", "Unmute"), ("darwin", "Privacy"), ("win32", "desktop apps")])
