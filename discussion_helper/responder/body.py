@@ -1,5 +1,6 @@
 """The body of an endpoint's answer, read within bounds whatever it sends."""
 
+import codecs
 import re
 from collections.abc import AsyncIterator
 from contextlib import aclosing
@@ -46,7 +47,10 @@ async def _beginning(parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
 
 
 class Events:
-    """Watches the bytes of a stream of events on their way to the client, without keeping them."""
+    """Watches the bytes of a stream of events on their way to the client, without keeping them.
+
+    A byte that is no UTF-8 arrives there as U+FFFD: the client gives up at one, and it is a letter of a word at most.
+    """
 
     def __init__(self, response: Any) -> None:
         """Watch `response`, a stream that nobody has begun to read."""
@@ -58,10 +62,11 @@ class Events:
         response.aiter_bytes = lambda: self._watched(whole())
 
     async def _watched(self, parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        text = codecs.getincrementaldecoder("utf-8")(errors="replace")
         async with aclosing(parts):  # type: ignore[type-var]  # the client's is a generator
             async for part in parts:
                 self._take(part)
-                yield part
+                yield text.decode(part).encode()
                 if self.done:
                     return
 

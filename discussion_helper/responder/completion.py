@@ -8,6 +8,7 @@ import anyio
 from discussion_helper.responder.body import Events, TooLong, is_stream
 from discussion_helper.responder.endpoint_errors import EndpointErrors
 from discussion_helper.responder.patience import Patience
+from discussion_helper.responder.unreachable import is_undecodable
 
 if TYPE_CHECKING:
     from openai import APIStatusError, AsyncOpenAI, AsyncStream
@@ -54,6 +55,8 @@ class Completion:
                 chunk = await anext(self._stream, None)
             except Exception as error:  # the client's, the connection's, or of a chunk that is none
                 raise self._translated(error) from None
+            if getattr(chunk, "object", None) == "error":  # vLLM, for one: the client takes it for a piece
+                raise self._errors.reported(getattr(chunk, "message", None))
             self._reason = self._reason or _has_reason(chunk)
             return chunk
         raise self._errors.stalled(patience.silence())
@@ -111,6 +114,8 @@ class Completion:
             return self._errors.too_long()
         if isinstance(error, RecursionError):  # JSON too deep
             return self._errors.malformed()
+        if is_undecodable(error):
+            return self._errors.of(error)
         broken = isinstance(error, openai.APIConnectionError) or not isinstance(error, (openai.APIError, ValueError))
         if self._stream is not None and broken:
             return self._errors.stalled(_BROKEN)

@@ -1,13 +1,15 @@
 """What went wrong at an endpoint, as one line with the fix."""
 
+import json
 import re
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urljoin, urlsplit, urlunsplit
 
 from discussion_helper.errors import EndpointRefused, EndpointStalled, EndpointUnreachable, ResponderError
 from discussion_helper.responder.body import MOST_BYTES
-from discussion_helper.responder.unreachable import why
+from discussion_helper.responder.unreachable import is_undecodable, why
 
 if TYPE_CHECKING:
     import openai
@@ -34,6 +36,9 @@ class EndpointErrors:
         """What `error`, raised by the client or by a stream of it, means."""
         import openai
 
+        if is_undecodable(error):
+            what = f"{self._host} sent an answer that is not compressed the way it says (Content-Encoding)."
+            return EndpointRefused(what, fix="Check the server, and the proxy before it.")
         if isinstance(error, openai.APIStatusError):
             return self._refused(error)
         if isinstance(error, openai.APITimeoutError):
@@ -41,7 +46,7 @@ class EndpointErrors:
         if isinstance(error, openai.APIConnectionError):
             return self.unreachable(*why(error))
         if isinstance(error, openai.APIError):
-            return EndpointRefused(f"{self._host} reported an error{self._detail(error.message)}.", fix="Try again.")
+            return self.reported(_words(error.body) or error.message)
         if isinstance(error, ValueError):  # JSON that is none
             return self.malformed()
         return ResponderError(f"The request to {self._host} failed ({type(error).__name__}).", fix="Try again.")
@@ -61,6 +66,10 @@ class EndpointErrors:
         fix = "Check the path in the URL: most servers have the API under /v1."
         return EndpointRefused(f"{self._host} sent {what} that is not a stream of chat completions.", fix=fix)
 
+    def reported(self, message: object) -> ResponderError:
+        """It says in its stream what went wrong."""
+        return EndpointRefused(f"{self._host} reported an error{self._detail(message)}.", fix="Try again.")
+
     def too_long(self) -> ResponderError:
         """An event of its stream does not end."""
         what = f"{self._host} sent {MOST_BYTES // 1024} KiB in one event of a stream of chat completions."
@@ -72,7 +81,7 @@ class EndpointErrors:
         return ResponderError(f"{self._host} sent a reply without anything to say.", fix=fix)
 
     def _refused(self, error: "openai.APIStatusError") -> ResponderError:
-        status, detail = error.status_code, self._detail(error.message)
+        status, detail = error.status_code, self._detail(_words(error.body) or error.message)
         phrase = f"{status} {HTTPStatus(status).phrase}" if status in set(HTTPStatus) else str(status)
         if status in (401, 403):
             what = "refused the key" if self._key else "wants a key, and none was sent"
@@ -118,6 +127,14 @@ class EndpointErrors:
         text = text[: 10 * _LONGEST_DETAIL]
         text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
         return text[:_LONGEST_DETAIL].rstrip(". ")
+
+
+def _words(body: object) -> str:
+    """What a server says of an error: a text, a field that holds one, or the whole of it."""
+    if isinstance(body, Mapping):
+        found = (_words(body.get(name)) for name in ("message", "detail", "error"))
+        return next(filter(None, found), json.dumps(body, default=str) if body else "")
+    return body if isinstance(body, str) else json.dumps(body, default=str) if body else ""
 
 
 def _target(here: str, location: str) -> str:

@@ -4,7 +4,7 @@ import socket
 import ssl
 from collections.abc import Iterator
 
-__all__ = ["why"]
+__all__ = ["is_undecodable", "why"]
 
 _SCHEME = "Check the URL: https:// is for a server with TLS, http:// for one without."
 
@@ -31,6 +31,11 @@ def why(error: BaseException) -> tuple[str, str]:
     if names & {"ProxyError"}:
         return "cannot be reached through the proxy", "Check the environment variables HTTPS_PROXY and ALL_PROXY."
     return "cannot be reached", ""
+
+
+def is_undecodable(error: BaseException) -> bool:
+    """There was an answer, and its body is not compressed the way its head says."""
+    return any(type(cause).__name__ == "DecodingError" for cause in _causes(error))
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

@@ -294,14 +294,65 @@ async def test_nothing_else_is_asked_twice(
     assert len(endpoint.exchanges) == times
 
 
-async def test_an_error_in_the_stream_is_told(endpoint: "FakeEndpoint", responder: EndpointResponder) -> None:
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"error": f"model exploded, {KEY}"},
+        {"error": {"detail": f"model exploded, {KEY}"}},
+        {"error": {"error": {"message": f"model exploded, {KEY}"}}},
+        {"error": {"message": f"model exploded, {KEY}", "code": 1}},
+        {"object": "error", "message": f"model exploded, {KEY}"},
+    ],
+)
+async def test_an_error_in_the_stream_is_told(
+    endpoint: "FakeEndpoint", responder: EndpointResponder, event: dict[str, Any]
+) -> None:
     async def answer(exchange: "Exchange") -> None:
         await exchange.begin()
-        await exchange.data(json.dumps({"error": {"message": f"out of memory, {KEY}"}}))
+        await exchange.data(json.dumps(event))
 
     endpoint.answer = answer
     error = await failure_of(responder, EndpointRefused)
-    assert error.what == f"{endpoint.host} reported an error: out of memory, [key]."
+    assert error.what == f"{endpoint.host} reported an error: model exploded, [key]."
+
+
+async def test_an_error_in_fields_of_its_own_is_told_whole(
+    endpoint: "FakeEndpoint", responder: EndpointResponder
+) -> None:
+    async def answer(exchange: "Exchange") -> None:
+        await exchange.begin()
+        await exchange.data(json.dumps({"error": {"code": 507, "why": "full"}}))
+
+    endpoint.answer = answer
+    error = await failure_of(responder, EndpointRefused)
+    assert '"code": 507, "why": "full"' in error.what
+
+
+@pytest.mark.parametrize("body", [{"error": "no such model"}, {"error": {"message": "no such model"}}])
+async def test_the_words_of_a_refusal_stand_alone(
+    endpoint: "FakeEndpoint", responder: EndpointResponder, body: dict[str, Any]
+) -> None:
+    endpoint.answer = lambda exchange: exchange.respond(400, json.dumps(body).encode())
+    error = await failure_of(responder, EndpointRefused)
+    assert error.what == f"{endpoint.host} refused the request (400 Bad Request): no such model."
+
+
+@pytest.mark.parametrize("cut", [0, 1, 2])
+async def test_a_byte_that_is_no_text_costs_a_letter(
+    endpoint: "FakeEndpoint", responder: EndpointResponder, cut: int
+) -> None:
+    async def answer(exchange: "Exchange") -> None:
+        await exchange.begin(chunked=False)
+        await exchange.send(b'data: {"choices": [{"index": 0, "delta": {"content": "Caf\xe9')
+        letter = "\u20ac".encode()  # what is whole stays so, wherever it is cut
+        for part in (letter[:cut], letter[cut:]):
+            await exchange.send(part)
+            await anyio.lowlevel.checkpoint()
+        await exchange.send(b' is good."}}]}\n\n')
+        await exchange.delta(content=" Yes.", finish="stop", chunked=False)
+
+    endpoint.answer = answer
+    assert await clauses_of(responder) == ["Caf\ufffd\u20ac is good.", "Yes."]
 
 
 @pytest.mark.parametrize("kind", ["text/html; charset=utf-8", "application/json"])
@@ -577,15 +628,6 @@ async def test_warming_up_fails_clearly(
     with pytest.raises(EndpointRefused, match=says) as caught:
         await responder.warmup()
     assert KEY not in str(caught.value)
-
-
-async def test_warming_up_has_a_limit(
-    endpoint: "FakeEndpoint", responder: EndpointResponder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("discussion_helper.responder.endpoint._WARMUP_LIMIT_S", 0.1)
-    endpoint.answer = lambda exchange: exchange.gone.wait()
-    with pytest.raises(EndpointUnreachable, match=r"does not answer within 0\.1 s"):
-        await responder.warmup()
 
 
 async def test_the_key_is_in_no_log(

@@ -85,6 +85,14 @@ async def test_what_does_not_speak_http(endpoint: "FakeEndpoint") -> None:
     assert "https:// is for a server with TLS" in error.fix
 
 
+@pytest.mark.parametrize(("status", "kind"), [(200, "text/event-stream"), (400, "text/plain")])
+async def test_a_body_that_is_not_compressed_as_it_says(endpoint: "FakeEndpoint", status: int, kind: str) -> None:
+    head = f"HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\nContent-Encoding: gzip\r\nContent-Length: 9\r\n\r\n"
+    endpoint.answer = lambda exchange: exchange.send(head.encode() + b"not a zip")
+    error = await failure(endpoint.base_url, EndpointRefused)
+    assert error.what == f"{endpoint.host} sent an answer that is not compressed the way it says (Content-Encoding)."
+
+
 def test_a_certificate_that_is_not_trusted() -> None:
     inner = ssl.SSLCertVerificationError(1, "certificate verify failed")
     inner.verify_message = "self-signed certificate."
