@@ -3,7 +3,8 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
-from discussion_helper.errors import ResponderError, SettingError
+from discussion_helper.errors import EndpointStalled, ResponderError, SettingError
+from discussion_helper.parts import Reporter
 from discussion_helper.responder.base import Clauses, with_system
 from discussion_helper.responder.chat_stream import ChatStream
 from discussion_helper.responder.endpoint_client import EndpointClient
@@ -51,17 +52,26 @@ class EndpointResponder:
         if max_chars < 1:
             raise SettingError(f"max_chars is {max_chars}.", fix="Give 1 or more.")
         self._max_chars = max_chars
+        self._reporter: Reporter | None = None
+        self._asked = False
+        self._kept_waiting = False
+
+    def attach(self, reporter: Reporter) -> None:
+        """Take the session, which is told of a server that keeps its warm-up waiting."""
+        self._reporter = reporter
 
     async def reply(self, messages: Sequence[Message]) -> AsyncIterator[str]:
         """One clause per item; closing it breaks the request off. When the stream breaks, what came is given first.
 
         Raises EndpointRefused, EndpointUnreachable, EndpointStalled, ResponderError.
         """
+        self._asked = True
         clauses = Clauses(max_chars=self._max_chars)
         failure: ResponderError | None = None
         stream = self._ask(messages)
         try:
             while not clauses.full and (piece := await stream.piece()):
+                self._answers()
                 for clause in clauses.feed(piece):
                     yield clause
         except ResponderError as error:
@@ -78,13 +88,28 @@ class EndpointResponder:
     async def warmup(self) -> None:
         """Ask for the list of models: is anybody there, and is the key good. Five seconds at most.
 
-        Raises EndpointRefused, EndpointUnreachable. An endpoint that has no such list is taken as it is.
+        Raises EndpointRefused, EndpointUnreachable, EndpointStalled. An endpoint that has no such list is taken as it
+        is. In a session, one that keeps it back is reported instead, and nothing is raised once a reply was asked
+        for: what is wrong the reply will tell.
         """
-        await self._server.check(within_s=_WARMUP_LIMIT_S)
+        try:
+            await self._server.check(within_s=_WARMUP_LIMIT_S)
+        except ResponderError as error:
+            if self._reporter is None or not (self._asked or isinstance(error, EndpointStalled)):
+                raise
+            if not self._asked:
+                self._kept_waiting = True
+                fix = f"{error.what} {error.fix}"
+                self._reporter.report("device", which="server", state="slow", reason=error.what, fix=fix)
 
     async def aclose(self) -> None:
         """Close the connections; idempotent."""
         await self._server.aclose()
+
+    def _answers(self) -> None:
+        if self._kept_waiting and self._reporter is not None:
+            self._kept_waiting = False
+            self._reporter.report("device", which="server", state="answering")
 
     def _ask(self, messages: Sequence[Message]) -> ChatStream:
         completion = self._server.completion(list(with_system(self._system, messages)), self._options)

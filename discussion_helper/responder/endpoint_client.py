@@ -4,11 +4,12 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from discussion_helper.errors import SettingError
+from discussion_helper.errors import ResponderError, SettingError
 from discussion_helper.responder.base import checked_base_url, is_loopback
 from discussion_helper.responder.body import shorten
 from discussion_helper.responder.completion import Completion
 from discussion_helper.responder.endpoint_errors import EndpointErrors
+from discussion_helper.responder.running_time import ends_within
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -52,20 +53,35 @@ class EndpointClient:
     async def check(self, *, within_s: float) -> None:
         """Ask for the list of models: is anybody there, and is the key good.
 
-        Raises EndpointRefused, EndpointUnreachable. An endpoint that has no such list is taken as it is.
+        `within_s` counts from the request on, and only time in which this process was not held up. Raises
+        EndpointRefused, EndpointUnreachable, and EndpointStalled at the limit. An endpoint that has no such list is
+        taken as it is.
         """
+        # Parts of the client are loaded at their first use, which takes a while, longer than the limit on a busy
+        # machine.
+        await anyio.to_thread.run_sync(lambda: self._client.models.with_raw_response, limiter=anyio.CapacityLimiter(1))
+        failures: list[ResponderError] = []
+
+        async def ask() -> None:
+            failures.extend(await self._failure_of_models())
+
+        if not await ends_within(within_s, ask):
+            raise self.errors.stalled(f"does not answer within {within_s:g} s")
+        for failure in failures:
+            raise failure
+
+    async def _failure_of_models(self) -> list[ResponderError]:
+        """What asking for the list failed with, if anything."""
         import openai
 
-        with anyio.CancelScope(deadline=anyio.current_time() + within_s):
-            try:
-                await self._client.models.with_raw_response.list(extra_headers=self._headers)
-            except openai.APIStatusError as error:
-                if error.status_code in (401, 403) or not 400 <= error.status_code < 500:
-                    raise self.errors.of(error) from None
-            except Exception as error:
-                raise self.errors.of(error) from None
-            return
-        raise self.errors.unreachable(f"does not answer within {within_s:g} s")
+        try:  # the client's own limits count time in which this process is held up
+            await self._client.models.with_raw_response.list(extra_headers=self._headers, timeout=None)
+        except openai.APIStatusError as error:
+            if error.status_code in (401, 403) or not 400 <= error.status_code < 500:
+                return [self.errors.of(error)]
+        except Exception as error:
+            return [self.errors.of(error)]
+        return []
 
     async def aclose(self) -> None:
         """Close the connections; idempotent."""
