@@ -1,5 +1,6 @@
 """The store: the folder where models are kept on this machine."""
 
+import errno
 import os
 from collections.abc import Iterable
 from contextlib import nullcontext
@@ -21,6 +22,16 @@ __all__ = ["State", "Store", "missing"]
 
 State = Literal["corrupt", "incomplete", "missing", "ready"]
 """How a model is kept: with a wrong byte, in part, not at all, or whole."""
+
+
+_FIXES = {
+    errno.EACCES: "Give this user the right to read it.",
+    errno.EPERM: "Give this user the right to read it.",
+    errno.ENAMETOOLONG: "Set DISCUSSION_HELPER_MODELS to a folder with a shorter name.",
+    errno.EMFILE: "Let this process open more files: ulimit -n 1024.",
+    errno.ENFILE: "Close other programs: the system has no file left.",
+}
+_OTHER_FIX = "Check that disk, or set DISCUSSION_HELPER_MODELS to another folder."
 
 
 class Store:
@@ -95,26 +106,29 @@ class Store:
                         fix=_pull_it(model),
                     )
         except OSError as error:
-            raise ModelError(
-                f"{error.filename or folder} cannot be read ({error.strerror or error}).",
-                fix="Give this user the right to read it.",
-            ) from error
+            what = f"{error.filename or folder} cannot be read ({error.strerror or error})."
+            raise ModelError(what, fix=_FIXES.get(error.errno or 0, _OTHER_FIX)) from error
 
 
 def missing(store: Store, names: Iterable[str], manifest: Manifest | None = None) -> list[Model]:
     """Those of the named models that must be pulled before they can be used.
 
-    Raises SettingError for an unknown name, and ModelCorrupt for a model with a wrong byte, which is not just absent.
+    Raises SettingError for an unknown name, and ModelCorrupt when one has a wrong byte, which is not just absent; it
+    names the absent ones too.
     """
-    return [model for model in (manifest or load_manifest()).named(names) if not _is_there(store, model)]
-
-
-def _is_there(store: Store, model: Model) -> bool:
-    try:
-        store.path_of(model)
-    except ModelMissing:
-        return False
-    return True
+    absent: dict[str, Model] = {}
+    wrong: dict[str, ModelError] = {}
+    for model in (manifest or load_manifest()).named(names):
+        try:
+            store.path_of(model)
+        except (ModelCorrupt, ModelMissing) as error:
+            wrong[model.name] = error
+            if isinstance(error, ModelMissing):
+                absent[model.name] = model
+    if len(absent) < len(wrong):
+        what = " ".join(error.what for error in wrong.values())
+        raise ModelCorrupt(what, fix=f"Run: discussion-helper models pull {' '.join(wrong)}")
+    return list(absent.values())
 
 
 def _cache() -> Path:

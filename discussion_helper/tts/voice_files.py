@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from discussion_helper.errors import ModelCorrupt, ModelMissing, SettingError
+from discussion_helper.models import Store, load_manifest
 
 __all__ = ["VoiceFiles", "find_voice"]
+
+_ANOTHER = "Name a Piper voice, FILE.onnx, with its FILE.onnx.json beside it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,7 @@ def find_voice(path: Path) -> VoiceFiles:
     folder holds several.
     """
     model = _model(path)
-    fix = f"Run: discussion-helper models pull {model.parent.name}"
+    fix = _fix(model.parent)
     description = model.with_name(f"{model.name}.json")
     for file in (model, description):
         if not file.is_file():
@@ -70,13 +73,18 @@ def _model(path: Path) -> Path:
         return path
     found = sorted(path.glob("*.onnx"))
     if not found:
-        raise ModelMissing(
-            f"There is no Piper voice (.onnx) in {path}.", fix=f"Run: discussion-helper models pull {path.name}"
-        )
+        raise ModelMissing(f"There is no Piper voice (.onnx) in {path}.", fix=_fix(path))
     if len(found) > 1:
         names = ", ".join(file.name for file in found)
         raise SettingError(f"{path} holds several voices ({names}).", fix="Name one of these files.")
     return found[0]
+
+
+def _fix(folder: Path) -> str:
+    """Only what the store keeps can be pulled."""
+    store = Store()
+    kept = next((model for model in load_manifest() if store.folder(model) == folder.absolute()), None)
+    return f"Run: discussion-helper models pull {kept.name}" if kept else _ANOTHER
 
 
 def _parse(description: Path, fix: str) -> Mapping[str, Any]:

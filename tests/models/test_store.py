@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -209,3 +210,39 @@ def test_missing_does_not_pass_over_a_wrong_byte(store: Store, model: Model, kep
 
     with pytest.raises(ModelCorrupt):
         missing(store, ["tiny"], Manifest((model,)))
+
+
+def test_missing_names_the_wrong_and_the_absent_in_one_line(
+    store: Store, model: Model, kept: Path, model_of: Models
+) -> None:
+    flip_a_byte(kept / "model.bin")
+    manifest = Manifest((model_of(FILES, name="other"), model, model_of(FILES, name="third")))
+
+    with pytest.raises(ModelCorrupt) as caught:
+        missing(store, ["other", "tiny", "third"], manifest)
+
+    assert "The model other is not on this machine" in caught.value.what
+    assert "model.bin is corrupt" in caught.value.what
+    assert caught.value.fix == "Run: discussion-helper models pull other tiny third"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows calls it a file that is not there")
+def test_a_name_that_is_too_long_is_told_as_that(tmp_path: Path, model: Model) -> None:
+    store = Store(tmp_path / ("x" * 300))
+
+    with pytest.raises(ModelError, match="cannot be read") as caught:
+        store.state(model)
+
+    assert caught.value.fix == "Set DISCUSSION_HELPER_MODELS to a folder with a shorter name."
+
+
+def test_what_is_no_matter_of_rights_is_not_told_as_that(
+    store: Store, model: Model, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: Path) -> str:
+        raise OSError(errno.EIO, "Input/output error", str(kept / "config.json"))
+
+    monkeypatch.setattr(stamps, "sha256_of", fail)
+
+    with pytest.raises(ModelError, match="Check that disk"):
+        store.path_of(model)

@@ -30,16 +30,23 @@ def test_a_voice_is_found_by_its_folder_and_by_its_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("missing", ["folder", "model", "description"])
-def test_what_is_missing_is_told_with_the_command_that_brings_it(tmp_path: Path, missing: str) -> None:
-    path = voice(tmp_path / "joe")
+@pytest.mark.parametrize("name", ["joe-medium", "mine"])
+def test_what_is_missing_is_told_with_the_command_that_brings_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: str, name: str
+) -> None:
+    monkeypatch.setenv("DISCUSSION_HELPER_MODELS", str(tmp_path))
+    path = voice(tmp_path / name)
     if missing == "folder":
-        path = tmp_path / "joe" / "none"
+        path.unlink()
+        path = path.parent
     elif missing == "model":
         path.unlink()
     else:
         path.with_name("a.onnx.json").unlink()
-    with pytest.raises(ModelMissing, match=r"Run: discussion-helper models pull (joe|none)$"):
+    with pytest.raises(ModelMissing) as caught:
         PiperSynthesiser(path)
+    ours = name != "mine"  # what nobody can pull is not to be pulled
+    assert caught.value.fix.startswith(f"Run: discussion-helper models pull {name}" if ours else "Name a Piper voice")
 
 
 def test_several_voices_in_a_folder_are_not_guessed_between(tmp_path: Path) -> None:
@@ -89,7 +96,7 @@ def test_a_setting_out_of_range_is_named(tmp_path: Path, wrong: dict[str, Any]) 
 @pytest.mark.anyio
 async def test_a_network_that_is_none_is_told_by_the_first_call(tmp_path: Path) -> None:
     synthesiser = PiperSynthesiser(voice(tmp_path))
-    with pytest.raises(ModelCorrupt, match=r"a\.onnx cannot be loaded .* Run: discussion-helper models pull"):
+    with pytest.raises(ModelCorrupt, match=r"a\.onnx cannot be loaded .* Name a Piper voice, FILE\.onnx"):
         await synthesiser.synthesise("Hello.")
     await synthesiser.aclose()
 
