@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from prompt_toolkit.history import History
 
     from discussion_helper.commands.chat_request import ChatRequest
-    from discussion_helper.commands.talk_ending import ExitSoon
+    from discussion_helper.commands.ending import ExitSoon
 
 __all__ = ["add_parser", "request_of", "run"]
 
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
         if not (_is_terminal(sys.stdin) and _is_terminal(sys.stdout)):
             raise SettingError("There is no terminal to draw on.", fix="Use --pipe: stdin is the message then.")
 
-    from discussion_helper.commands.talk_ending import ExitSoon
+    from discussion_helper.commands.ending import ExitSoon
 
     exit_soon = ExitSoon(lambda: None, silent=lambda: False)
     with exit_soon.at_once():
@@ -86,8 +86,8 @@ def _show(arguments: argparse.Namespace, exit_soon: "ExitSoon") -> int:
     import anyio
 
     from discussion_helper.commands.chat_owner import ChatOwner
+    from discussion_helper.commands.screen import terminal_screen
     from discussion_helper.commands.talk import suggestion
-    from discussion_helper.commands.talk_screen import terminal_screen
 
     owner = ChatOwner(lambda: terminal_screen(sys.stdout), _history, exit_soon, suggest=suggestion)
     return anyio.run(owner.hold, request_of(arguments))

@@ -4,7 +4,7 @@ import io
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from discussion_helper.commands.talk_wrap import Line, cells, printable, wrap
+from discussion_helper.commands.wrap import Line, cells, printable, wrap
 
 if TYPE_CHECKING:
     from rich.segment import Segment

@@ -12,8 +12,8 @@ from discussion_helper.commands.chat_request import ChatRequest, held, introduct
 from discussion_helper.commands.chat_state import ChatState
 from discussion_helper.commands.chat_turns import ChatTurns
 from discussion_helper.commands.chat_view import ChatScreen
-from discussion_helper.commands.talk_ending import LastResort
-from discussion_helper.commands.talk_screen import complain
+from discussion_helper.commands.ending import LastResort
+from discussion_helper.commands.screen import complain
 from discussion_helper.errors import DiscussionError
 from discussion_helper.settings import Settings
 from discussion_helper.text.stream import Stream

@@ -9,7 +9,7 @@ from discussion_helper.commands.chat_owner import Opener
 from discussion_helper.commands.chat_pipe_text import PipeText, json_line
 from discussion_helper.commands.chat_request import ChatRequest, held, introduction, opened
 from discussion_helper.commands.chat_turns import LONGEST_MESSAGE, PROVENANCE
-from discussion_helper.commands.talk_ending import LastResort
+from discussion_helper.commands.ending import LastResort
 from discussion_helper.errors import DiscussionError, SettingError
 from discussion_helper.failures import told
 from discussion_helper.subscription import Subscription

@@ -9,8 +9,8 @@ import anyio
 
 from discussion_helper.background import unwrapped
 from discussion_helper.commands.chat_turns import PROVENANCE
-from discussion_helper.commands.talk_ending import HANGUP, Ending, LastResort
-from discussion_helper.commands.talk_screen import complain
+from discussion_helper.commands.ending import HANGUP, Ending, LastResort
+from discussion_helper.commands.screen import complain
 from discussion_helper.errors import SettingError
 from discussion_helper.settings import Settings
 from discussion_helper.text.inputs import EventContext

@@ -17,10 +17,10 @@ from prompt_toolkit.styles import Style
 
 from discussion_helper.commands.chat_lines import STYLE, Transcript, header, keys, waiting_lines
 from discussion_helper.commands.chat_state import ChatState
-from discussion_helper.commands.chat_terminal import FullScreen, Rows
 from discussion_helper.commands.chat_turns import ChatTurns
-from discussion_helper.commands.talk_ending import INTERRUPTED
-from discussion_helper.commands.talk_screen import can_suspend
+from discussion_helper.commands.ending import INTERRUPTED
+from discussion_helper.commands.full_screen import FullScreen, Rows
+from discussion_helper.commands.screen import can_suspend
 from discussion_helper.text.outputs import ErrorEvent, LifecycleEvent, OutputEvent
 
 __all__ = ["ChatScreen"]

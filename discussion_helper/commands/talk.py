@@ -74,7 +74,7 @@ def hold_talk(arguments: argparse.Namespace, opener: "Opener") -> int:
     """Hold the talk that `opener` opens; its exit code. Raises DiscussionError."""
     import anyio
 
-    from discussion_helper.commands.talk_ending import ExitSoon
+    from discussion_helper.commands.ending import ExitSoon
     from discussion_helper.commands.talk_json import Document, stdout_kept
     from discussion_helper.commands.talk_owner import TalkOwner
 
@@ -219,7 +219,7 @@ def _typed() -> int | None:
 
 
 def _terminal_face(screen: TextIO) -> "FaceOf":
-    from discussion_helper.commands.talk_screen import terminal_screen
+    from discussion_helper.commands.screen import terminal_screen
     from discussion_helper.commands.talk_view import TerminalFace
 
     return lambda wishes, end: TerminalFace(wishes, end, lambda: terminal_screen(screen))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
-from discussion_helper.commands.talk_screen import complain
+from discussion_helper.commands.screen import complain
 from discussion_helper.session import Session
 
 __all__ = ["Document", "document_of", "stdout_kept"]

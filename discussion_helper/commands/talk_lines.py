@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from discussion_helper.commands.talk_state import LEVELS, Entry, Remark, TalkState, Turn, Wait
-from discussion_helper.commands.talk_wrap import Line, cells, printable, shortened, wrap
+from discussion_helper.commands.wrap import Line, cells, printable, shortened, wrap
 from discussion_helper.types import Floor
 
 __all__ = ["STYLE", "Transcript", "entry_lines", "header", "keys", "left_lines", "live_lines", "problem_lines"]

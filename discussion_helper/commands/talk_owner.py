@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Protocol
 import anyio
 
 from discussion_helper.background import unwrapped
-from discussion_helper.commands.talk_ending import HANGUP, Ending, LastResort
+from discussion_helper.commands.ending import HANGUP, Ending, LastResort
+from discussion_helper.commands.screen import complain
 from discussion_helper.commands.talk_files import FOLLOWED, RecordedTurns
 from discussion_helper.commands.talk_json import Document
-from discussion_helper.commands.talk_screen import complain
 from discussion_helper.commands.talk_wishes import Interrupt, Mute, Say, Suspend, Wish, Wishes
-from discussion_helper.commands.talk_wrap import printable
+from discussion_helper.commands.wrap import printable
 from discussion_helper.errors import DiscussionError, RecogniserError
 from discussion_helper.events import Event, Subscription
 from discussion_helper.parts import Mutable

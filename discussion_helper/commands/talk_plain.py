@@ -7,7 +7,7 @@ from typing import TextIO
 
 import anyio
 
-from discussion_helper.commands.talk_screen import complain
+from discussion_helper.commands.screen import complain
 from discussion_helper.commands.talk_state import error_of, problem_of, turn_of, waits_of
 from discussion_helper.commands.talk_wishes import Say, Wishes
 from discussion_helper.events import Event

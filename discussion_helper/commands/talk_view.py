@@ -17,12 +17,12 @@ from prompt_toolkit.layout.controls import GetLinePrefixCallable
 from prompt_toolkit.output import Output
 from prompt_toolkit.styles import Style
 
-from discussion_helper.commands.talk_ending import HANGUP, INTERRUPTED
+from discussion_helper.commands.ending import HANGUP, INTERRUPTED
+from discussion_helper.commands.screen import can_suspend, columns, stop_job
 from discussion_helper.commands.talk_lines import STYLE, Transcript, header, keys, left_lines, problem_lines
-from discussion_helper.commands.talk_screen import can_suspend, columns, stop_job
 from discussion_helper.commands.talk_state import TalkState
 from discussion_helper.commands.talk_wishes import Interrupt, Mute, Say, Suspend, Wish, Wishes
-from discussion_helper.commands.talk_wrap import Line
+from discussion_helper.commands.wrap import Line
 from discussion_helper.events import Event
 from discussion_helper.types import Floor
 

@@ -19,7 +19,7 @@ import anyio
 
 from discussion_helper.app import Talk
 from discussion_helper.commands import talk
-from discussion_helper.commands.talk_ending import INTERRUPTED
+from discussion_helper.commands.ending import INTERRUPTED
 from discussion_helper.errors import DiscussionError, RecogniserError
 from discussion_helper.session import Session
 from discussion_helper.settings import Settings

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from discussion_helper.commands import chat_markdown
 from discussion_helper.commands.chat_markdown import StreamedMarkdown, clean_lines, markdown_lines
-from discussion_helper.commands.talk_wrap import Line, cells
+from discussion_helper.commands.wrap import Line, cells
 
 PIECES = (
     *("# h", "\n", "\n\n", "- ", "1. ", "> ", "```", "`", "**", "*", "_", "|", "[x](y)", "![i](u)", "<b>", "&#27;"),

@@ -8,7 +8,7 @@ import pytest
 from discussion_helper.commands.chat_entries import Called, Remark, Returned, Said, Spent, Thought, You
 from discussion_helper.commands.chat_lines import Transcript, header, keys, waiting_lines
 from discussion_helper.commands.chat_state import ChatState
-from discussion_helper.commands.talk_wrap import Line, cells
+from discussion_helper.commands.wrap import Line, cells
 from discussion_helper.errors import ResponderError
 from discussion_helper.text.artifacts import (
     Artifact,

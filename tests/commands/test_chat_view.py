@@ -18,7 +18,7 @@ from discussion_helper.commands.chat_history import KEPT_BYTES, TypedHistory
 from discussion_helper.commands.chat_state import ChatState
 from discussion_helper.commands.chat_turns import LONGEST_MESSAGE, ChatTurns
 from discussion_helper.commands.chat_view import ChatScreen
-from discussion_helper.commands.talk_ending import HANGUP, INTERRUPTED
+from discussion_helper.commands.ending import HANGUP, INTERRUPTED
 from discussion_helper.errors import ResponderError
 from discussion_helper.text.artifacts import ReasoningDelta, TextDelta
 from discussion_helper.text.errors import QueueFullError

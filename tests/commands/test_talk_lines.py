@@ -15,7 +15,7 @@ from discussion_helper.commands.talk_lines import (
     problem_lines,
 )
 from discussion_helper.commands.talk_state import LEVELS, Entry, Remark, TalkState, Turn, Wait
-from discussion_helper.commands.talk_wrap import Line, cells
+from discussion_helper.commands.wrap import Line, cells
 from discussion_helper.types import Floor
 
 WAIT = Wait((("endpoint", 200), ("recognise", 150), ("think", 100), ("speak", 50)), 500)

@@ -10,7 +10,7 @@ import pytest
 
 from discussion_helper.app import Talk
 from discussion_helper.commands import talk_owner
-from discussion_helper.commands.talk_ending import INTERRUPTED
+from discussion_helper.commands.ending import INTERRUPTED
 from discussion_helper.commands.talk_json import Document
 from discussion_helper.commands.talk_owner import Face, Plan, TalkOwner
 from discussion_helper.commands.talk_wishes import Interrupt, Mute, Say, Suspend, Wish, Wishes

@@ -10,8 +10,8 @@ from prompt_toolkit.data_structures import Size
 from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from discussion_helper.commands.talk_ending import HANGUP, INTERRUPTED
-from discussion_helper.commands.talk_screen import can_suspend
+from discussion_helper.commands.ending import HANGUP, INTERRUPTED
+from discussion_helper.commands.screen import can_suspend
 from discussion_helper.commands.talk_view import TerminalFace
 from discussion_helper.commands.talk_wishes import WISHES_HELD, Interrupt, Mute, Say, Suspend, Wishes
 from discussion_helper.events import Event

@@ -241,7 +241,7 @@ def test_the_screen_is_given_back_as_it_was() -> None:
 
 def test_a_library_that_keeps_the_interpreters_lock_cannot_keep_the_process() -> None:
     program = (
-        "import ctypes; from discussion_helper.commands.talk_ending import ExitSoon;"
+        "import ctypes; from discussion_helper.commands.ending import ExitSoon;"
         "ExitSoon(lambda: None, silent=lambda: True).arm(130); print('armed', flush=True); ctypes.PyDLL(None).sleep(60)"
     )
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

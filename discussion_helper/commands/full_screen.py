@@ -12,8 +12,8 @@ from prompt_toolkit.layout.controls import GetLinePrefixCallable
 from prompt_toolkit.output import Output
 
 from discussion_helper.clock import now
-from discussion_helper.commands.talk_ending import HANGUP
-from discussion_helper.commands.talk_wrap import Line
+from discussion_helper.commands.ending import HANGUP
+from discussion_helper.commands.wrap import Line
 
 __all__ = ["FRAME_S", "FullScreen", "Rows"]
 

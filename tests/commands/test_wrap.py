@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from prompt_toolkit.utils import get_cwidth
 
-from discussion_helper.commands.talk_wrap import Line, cells, printable, shortened, wrap
+from discussion_helper.commands.wrap import Line, cells, printable, shortened, wrap
 
 
 def plain(lines: list[Line]) -> list[str]:

@@ -1,4 +1,4 @@
-"""How a talk is ended by the person at it: keys and signals, one exit code, and a limit."""
+"""How a command is ended by the person at it: keys and signals, one exit code, and a limit."""
 
 import faulthandler
 import os

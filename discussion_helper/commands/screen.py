@@ -1,4 +1,4 @@
-"""The terminal while a talk is drawn on it."""
+"""The terminal while something is drawn on it."""
 
 import io
 import os
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from prompt_toolkit.output import Output, create_output
 
-from discussion_helper.commands.talk_wrap import printable
+from discussion_helper.commands.wrap import printable
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
