@@ -1,5 +1,6 @@
 """Files as a microphone and a loudspeaker, in real time."""
 
+import errno
 import os
 import time
 import wave
@@ -15,6 +16,7 @@ from typing import Self
 
 import numpy as np
 
+from discussion_helper.audio.file_claim import claim
 from discussion_helper.audio.frames import Frame, Samples
 from discussion_helper.audio.inbox import Captured, DeviceLost, Inbox, Played
 from discussion_helper.audio.playback import Playback
@@ -29,6 +31,7 @@ _MAX_WAITING = 16
 _LATE_S = 0.2
 """Up to this much is caught up. Beyond it the machine was asleep, and the time is declared lost."""
 _DISK_FIX = "Make room on that disk, or name a file on another one."
+_NAME_FIX = "Choose a shorter name."
 _MAX_BYTES = 1 << 31
 """Of a recording: six hours at 48 kHz, and what every reader of WAV files takes."""
 
@@ -138,8 +141,10 @@ class FilePlayback:
     """A loudspeaker that writes a WAV file, 16 bits at the rate of `playback`; run by `FileDevices`.
 
     Sample n of the file is when sample n of a `FileCapture` of that rate is, and `Played` frames count alike. The
-    header is right after every block, so the file can be read at any moment, also after this process was killed. A
-    disk that is full puts one `DeviceLost`. After 2 GB (six hours) it goes on without writing.
+    header is right after every block, so the file can be read at any moment, also after this process was killed; that
+    is why it is written in its place. What was in the file before stays until there is the first sample of an answer,
+    and nobody else who claims it writes to it until it is closed. A disk that is full puts one `DeviceLost`. After
+    2 GB (six hours) it goes on without writing.
     """
 
     def __init__(self, path: str | os.PathLike[str], playback: Playback, inbox: Inbox) -> None:
@@ -149,22 +154,38 @@ class FilePlayback:
         self._path = Path(path)
         self._inbox = inbox
         self._written = 0
+        self._wav: wave.Wave_write | None = None
         self._lost = False
 
     def open(self) -> None:
-        """Create the file, or empty it. Raises AudioFileError."""
+        """Create the file, or claim the one that is there. Raises AudioFileError."""
         if self._path.suffix.lower() != ".wav":
             raise AudioFileError(f'"{self._path}" is no name for a WAV file.', fix="Let it end in .wav.")
         if self._path.is_fifo():  # opening it would wait for a reader
             raise AudioFileError(f'"{self._path}" is a pipe.', fix="Give the path of a WAV file.")
         try:
-            self._file = self._path.open("wb")
-            self._wav = wave.Wave_write(self._file)
-            self._wav.setparams((1, 2, self.rate, 0, "NONE", ""))
-            self._wav.writeframes(b"")
+            self._file = open(self._path, "wb", opener=_as_it_is)  # noqa: SIM115 - until `close`
+            self._claim()
+            if not os.fstat(self._file.fileno()).st_size:
+                self._begin()
         except OSError as error:
             what = f'"{self._path}" cannot be written: {error.strerror}.'
-            raise AudioFileError(what, fix="Choose a folder that is there and may be written to.") from error
+            fix = "Choose a folder that is there and may be written to."
+            raise AudioFileError(what, fix=_NAME_FIX if error.errno == errno.ENAMETOOLONG else fix) from error
+
+    def _claim(self) -> None:
+        if not claim(self._file.fileno()):
+            self._file.close()
+            raise AudioFileError(f'"{self._path}" is being written by another talk.', fix="Name another file.")
+
+    def _begin(self) -> wave.Wave_write:
+        if os.fstat(self._file.fileno()).st_size:
+            self._file.truncate(0)
+        wav = wave.Wave_write(self._file)
+        wav.setparams((1, 2, self.rate, 0, "NONE", ""))
+        wav.writeframes(b"")
+        self._wav = wav
+        return wav
 
     def step(self, start: int, length: int, at_s: float) -> None:
         """Render and write the block that begins with sample `start`, which is heard at `at_s`."""
@@ -173,7 +194,8 @@ class FilePlayback:
         block = np.empty(length, np.float32)
         position = self.playback.render(block)
         try:
-            self._write(start, block)
+            if self._wav is not None or position is not None:
+                self._write(self._wav or self._begin(), start, block)
         except OSError as error:
             self._lost = True
             what = f'"{self._path}" cannot be written: {error.strerror}'
@@ -186,15 +208,23 @@ class FilePlayback:
         """Close the file. Idempotent; a disk that is full does not matter any more."""
         for thing in (self._wav, self._file):
             with suppress(OSError):
-                thing.close()
+                if thing is not None:
+                    thing.close()
 
-    def _write(self, start: int, block: Samples) -> None:
+    def _write(self, wav: wave.Wave_write, start: int, block: Samples) -> None:
         if 2 * (start + len(block)) > _MAX_BYTES:
             return
-        pcm = np.zeros(start - self._written + len(block), "<i2")  # what lies before the block was silence
-        pcm[-len(block) :] = np.rint(block * np.float32(32767.0))
-        self._wav.writeframes(pcm.tobytes())
+        while self._written < start:  # what lies before the block was silence
+            silence = min(start - self._written, self.rate)
+            wav.writeframes(bytes(2 * silence))
+            self._written += silence
+        wav.writeframes(np.rint(block * np.float32(32767.0)).astype("<i2").tobytes())
         self._written = start + len(block)
+
+
+def _as_it_is(path: str, flags: int) -> int:
+    """Open a file to be written, without emptying it."""
+    return os.open(path, flags & ~os.O_TRUNC, 0o666)
 
 
 class FileDevices:

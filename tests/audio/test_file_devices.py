@@ -1,5 +1,6 @@
 """Files as devices: clips when they are asked for, one clock for both sides, a file that can always be read."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -210,6 +211,85 @@ def test_a_full_disk_is_one_lost_device(tmp_path: Path) -> None:
     assert "No space left" in item.reason
 
 
+# -- whose file it is
+
+
+def recording(folder: Path) -> Path:
+    soundfile.write(folder / "out.wav", noise(100), RATE)
+    return folder / "out.wav"
+
+
+def test_what_was_there_stays_until_the_first_sample_of_an_answer(tmp_path: Path) -> None:
+    path, playback = recording(tmp_path), Playback(RATE)
+    before = path.read_bytes()
+    device = FilePlayback(path, playback, Inbox())
+    device.open()
+    device.step(480, 480, 0.0)
+    assert path.read_bytes() == before
+
+    playback.write(1, noise(480))
+    device.step(960, 480, 0.0)
+    device.close()
+
+    samples, _ = soundfile.read(path, dtype="float32")
+    assert len(samples) == 1440
+    assert not samples[:960].any()
+    assert np.abs(samples[960:] - noise(480)).max() < 5e-5
+
+
+def test_a_talk_without_an_answer_leaves_what_was_there(tmp_path: Path) -> None:
+    path = recording(tmp_path)
+    before = path.read_bytes()
+    device = FilePlayback(path, Playback(RATE), Inbox())
+    device.open()
+    device.step(480, 480, 0.0)
+    device.close()
+    assert path.read_bytes() == before
+
+
+def test_more_silence_than_a_block_before_the_first_answer(tmp_path: Path) -> None:
+    path, playback = recording(tmp_path), Playback(RATE)
+    device = FilePlayback(path, playback, Inbox())
+    device.open()
+    playback.write(1, noise(480))
+    device.step(10 * RATE + 7, 480, 0.0)
+    device.close()
+
+    samples, _ = soundfile.read(path, dtype="float32")
+    assert len(samples) == 10 * RATE + 487
+    assert not samples[:-480].any()
+    assert samples[-480:].any()
+
+
+@pytest.mark.parametrize("other", ["out.wav", "same.wav"])
+def test_a_file_that_another_writes_is_refused_and_left_alone(tmp_path: Path, other: str) -> None:
+    path, playback = recording(tmp_path), Playback(RATE)
+    (tmp_path / "same.wav").hardlink_to(path)
+    first, second = FilePlayback(path, playback, Inbox()), FilePlayback(tmp_path / other, Playback(RATE), Inbox())
+    first.open()
+    playback.write(1, noise(480))
+    first.step(480, 480, 0.0)
+    written = path.read_bytes()
+
+    with pytest.raises(AudioFileError, match=r"is being written by another talk\. Name another file\."):
+        second.open()
+
+    assert path.read_bytes() == written
+    first.close()
+    second.open()
+    second.close()
+
+
+def test_where_a_file_system_knows_no_locks_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("discussion_helper.audio.file_claim._lock", refuse)
+    with FileDevices(playback=FilePlayback(tmp_path / "out.wav", Playback(RATE), Inbox())):
+        pass
+    assert soundfile.info(tmp_path / "out.wav").samplerate == RATE
+
+
 # -- both, in real time
 
 
@@ -303,3 +383,6 @@ def test_the_file_can_be_read_after_the_program_was_killed(tmp_path: Path) -> No
     assert rate == RATE
     assert len(samples) >= 18 * 480
     assert np.allclose(samples[480:], 0.25, atol=5e-5)
+    again = FilePlayback(path, Playback(RATE), Inbox())  # nothing holds it any more
+    again.open()
+    again.close()
