@@ -1,6 +1,5 @@
 """The screen of a chat: the transcript, what waits, and what is being typed."""
 
-import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
@@ -13,20 +12,17 @@ from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 from prompt_toolkit.layout import BufferControl, Dimension, HSplit, Layout, Window
 from prompt_toolkit.output import Output
-from prompt_toolkit.styles import Style
 
 from discussion_helper.commands.chat_lines import STYLE, Transcript, header, keys, waiting_lines
 from discussion_helper.commands.chat_state import ChatState
 from discussion_helper.commands.chat_turns import ChatTurns
 from discussion_helper.commands.ending import INTERRUPTED
-from discussion_helper.commands.full_screen import FullScreen, Rows
+from discussion_helper.commands.full_screen import FullScreen, Rows, application_of, on_key
 from discussion_helper.commands.screen import can_suspend
 from discussion_helper.text.outputs import ErrorEvent, LifecycleEvent, OutputEvent
 
 __all__ = ["ChatScreen"]
 
-_ESCAPE_S = 0.05
-"""How long the rest of an arrow key's sequence is waited for: it comes at once, also over a network."""
 _ESC_ENTER_S = 0.3
 """How long an Esc waits for the Enter that makes a new line of it."""
 _TYPED_LINES = 6
@@ -89,18 +85,9 @@ class ChatScreen:
         await self._screen.run()
 
     def _make_application(self, output: Output) -> "Application[None]":
-        application: Application[None] = Application(
-            layout=self._layout(),
-            key_bindings=self._keys(),
-            style=Style.from_dict(STYLE),
-            full_screen=True,
-            input=self._keyboard,
-            output=output,
-            terminal_size_polling_interval=0.5 if sys.platform == "win32" else None,  # elsewhere there is a signal
-        )
-        application.ttimeoutlen = _ESCAPE_S
-        application.timeoutlen = _ESC_ENTER_S
-        return application
+        made = application_of(self._layout(), self._keys(), STYLE, keyboard=self._keyboard, output=output)
+        made.timeoutlen = _ESC_ENTER_S
+        return made
 
     # -- the layout
 
@@ -133,12 +120,12 @@ class ChatScreen:
             ("pageup", lambda: self._transcript.scroll(1)),
             ("pagedown", lambda: self._transcript.scroll(-1)),
         ):
-            keys.add(name, eager=True)(_on_key(does))
+            keys.add(name, eager=True)(on_key(does))
         for sequence in (("escape", "enter"), _SHIFT_ENTER_KITTY):
-            keys.add(*sequence)(_on_key(lambda: self._typed.newline(copy_margin=False)))
-        keys.add("escape")(_on_key(self._turns.escape))
+            keys.add(*sequence)(on_key(lambda: self._typed.newline(copy_margin=False)))
+        keys.add("escape")(on_key(self._turns.escape))
         keys.add("enter")(self._enter)
-        keys.add("c-d")(_on_key(lambda: self._typed.delete() if self._typed.text else self._end(0)))
+        keys.add("c-d")(on_key(lambda: self._typed.delete() if self._typed.text else self._end(0)))
         keys.add("c-z", eager=True)(_suspend)
         return keys
 
@@ -156,13 +143,6 @@ class ChatScreen:
 
 def _prompt(line: int, wrapped: int) -> StyleAndTextTuples:
     return [("class:you", " > " if line == wrapped == 0 else "   ")]
-
-
-def _on_key(does: Callable[[], object]) -> Callable[[KeyPressEvent], None]:
-    def handle(_: KeyPressEvent) -> None:
-        does()
-
-    return handle
 
 
 def _suspend(event: KeyPressEvent) -> None:

@@ -1,26 +1,60 @@
 """An application of prompt_toolkit that has the screen until it is cancelled."""
 
+import sys
 from asyncio import TimerHandle, get_running_loop
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 
 import anyio
-from prompt_toolkit.application import Application
+from prompt_toolkit.application import Application, run_in_terminal
+from prompt_toolkit.application.current import set_app
 from prompt_toolkit.formatted_text import StyleAndTextTuples
-from prompt_toolkit.layout import UIContent, UIControl
+from prompt_toolkit.input import Input
+from prompt_toolkit.key_binding import KeyBindings
+from prompt_toolkit.key_binding.key_processor import KeyPressEvent
+from prompt_toolkit.layout import Layout, UIContent, UIControl
 from prompt_toolkit.layout.controls import GetLinePrefixCallable
 from prompt_toolkit.output import Output
+from prompt_toolkit.styles import Style
 
 from discussion_helper.clock import now
 from discussion_helper.commands.ending import HANGUP
 from discussion_helper.commands.wrap import Line
 
-__all__ = ["FRAME_S", "FullScreen", "Rows"]
+__all__ = ["FRAME_S", "FullScreen", "Rows", "application_of", "on_key"]
 
 FRAME_S = 0.016
 """Least time between two frames that something other than a key asks for."""
 _SHARE = 3
 """So many times as long as a frame takes to draw, nothing is drawn after it: keys, and the stream, need time too."""
+_ESCAPE_S = 0.05
+"""How long the rest of an arrow key's sequence is waited for: it comes at once, also over a network."""
+
+
+def application_of(
+    layout: Layout, keys: KeyBindings, style: Mapping[str, str], *, keyboard: Input | None, output: Output
+) -> "Application[None]":
+    """An application that fills the screen."""
+    application: Application[None] = Application(
+        layout=layout,
+        key_bindings=keys,
+        style=Style.from_dict(dict(style)),
+        full_screen=True,
+        input=keyboard,
+        output=output,
+        terminal_size_polling_interval=0.5 if sys.platform == "win32" else None,  # elsewhere there is a signal
+    )
+    application.ttimeoutlen = _ESCAPE_S
+    return application
+
+
+def on_key(does: Callable[[], object]) -> Callable[[KeyPressEvent], None]:
+    """What a key does that needs to know nothing more."""
+
+    def handle(_: KeyPressEvent) -> None:
+        does()
+
+    return handle
 
 
 class FullScreen:
@@ -47,6 +81,12 @@ class FullScreen:
             return
         rest = max(FRAME_S, _SHARE * (self._ended - self._began))
         self._coming = get_running_loop().call_later(max(0.0, self._ended + rest - now()), self._invalidate)
+
+    async def aside(self, work: Callable[[], None]) -> None:
+        """Give the terminal back as it was, do `work`, and draw again; nothing when it is not drawn on."""
+        if self.application is not None and not self._closed:
+            with set_app(self.application):
+                await run_in_terminal(work)
 
     def _invalidate(self) -> None:
         self._coming = None

@@ -75,7 +75,7 @@ class Shown:
     @property
     def rows(self) -> list[str]:
         """What is on the screen."""
-        application = self.face._application
+        application = self.face.application
         drawn = application and application.renderer.last_rendered_screen
         if not drawn:
             return []
@@ -268,9 +268,9 @@ async def test_any_size_can_be_drawn() -> None:
         view.take("floor", floor="speaking")
         for width, height in ((1, 1), (2, 5), (3, 3), (9, 40), (300, 2), (40, 12)):
             view.screen.size = Size(rows=height, columns=width)
-            assert view.face._application is not None
+            assert view.face.application is not None
             drawn = view.screen.drawn
-            view.face._application._on_resize()
+            view.face.application._on_resize()
             assert view.screen.drawn > drawn
         rows = await view.until(lambda rows: len(rows) == 12)
 
