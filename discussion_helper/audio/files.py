@@ -1,6 +1,7 @@
 """Audio files, loaded whole."""
 
 import os
+import re
 import stat
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,12 @@ _BLOCK_VALUES = 1 << 20
 """Values of all channels read at once, so that a file of 1024 channels takes no more memory than a plain one."""
 _UNKNOWN = (1 << 63) - 1
 """What libsndfile counts for a length that is not in the header."""
+_HELD = re.compile(r"^ *(?:data|SSND|Data Size) *: (\d+) \(should be (\d+)\)", re.MULTILINE)
+"""What libsndfile tells of WAV, AIFF and AU: the bytes of sound that the header promises, and those there are."""
+_NO_PROMISE = 0x7FFF0000
+"""From here on a header's number of bytes means that the length was not known when it was written, as by a pipe."""
+_MISCOUNT = 64
+"""Bytes: some programs count the header, of 44 bytes or a few more, as sound."""
 _CONVERT = "Convert it to WAV, FLAC or Ogg."
 
 
@@ -71,6 +78,10 @@ def _check_header(file: Any, name: str, limit_s: float) -> None:
     if file.frames > limit_s * file.samplerate:
         length = f"{file.frames / file.samplerate:.0f} s"
         raise AudioFileError(f"{name} lasts {length}; the limit is {limit_s:g} s.", fix="Cut it into shorter files.")
+    for promised, held in ((int(promised), int(held)) for promised, held in _HELD.findall(file.extra_info)):
+        if held + _MISCOUNT < promised < _NO_PROMISE and file.frames:
+            share = f"{100 * held // promised} %"
+            raise AudioFileError(f"{name} holds {share} of the sound it promises.", fix="Copy or record it again.")
 
 
 def _averaged(file: Any) -> Samples:

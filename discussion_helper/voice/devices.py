@@ -7,15 +7,19 @@ from pathlib import Path
 from discussion_helper.audio.devices import Device, find_device, refresh_if_unused
 from discussion_helper.audio.file_devices import FileCapture, FileDevices, FilePlayback
 from discussion_helper.audio.files import load
+from discussion_helper.audio.frames import Frame
 from discussion_helper.audio.inbox import Inbox
 from discussion_helper.audio.playback import Playback
 from discussion_helper.audio.portaudio import LATENCY_S, PortAudioCapture, PortAudioPlayback
+from discussion_helper.errors import AudioFileError
 from discussion_helper.voice.ports import Sink, Source
 
 __all__ = ["RATE", "Devices", "file_devices", "sound_devices"]
 
 RATE = 48_000
 """Hertz of files as devices."""
+_SHORTEST_S = 0.1
+"""Of a recording that may hold a word: "a" takes as long. What is shorter is not heard as a turn, and waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,7 @@ def file_devices(
     The recordings are loaded and checked here. Raises AudioFileError, DeviceError.
     """
     inbox = Inbox()
-    capture = FileCapture([load(path, RATE) for path in inputs], inbox, rate=RATE)
+    capture = FileCapture([_recording(path, output) for path in inputs], inbox, rate=RATE)
     if output is None:
         sink = find_device(loudspeaker, "output")
         speaker = _SoundSink(sink, inbox, latency_s)
@@ -68,6 +72,17 @@ def file_devices(
     playback = FilePlayback(output, Playback(RATE), inbox)
     clock = FileDevices(capture, playback)
     return Devices("files", str(output), inbox, _FileSource(capture).open, _FileSink(playback, clock).open, capture)
+
+
+def _recording(path: Path, output: Path | None) -> Frame:
+    """What is said into the microphone. Raises AudioFileError."""
+    frame = load(path, RATE)
+    if frame.duration_s < _SHORTEST_S:
+        what = f'"{path}" lasts {1000 * frame.duration_s:.3g} ms, too short to hold a word.'
+        raise AudioFileError(what, fix="Record it again.")
+    if output is not None and output.exists() and output.samefile(path):
+        raise AudioFileError(f'"{output}" is one of the recordings.', fix="Name another file for the answers.")
+    return frame
 
 
 @dataclass(slots=True)

@@ -66,9 +66,9 @@ def test_a_text_is_a_path_too(tmp_path: Path) -> None:
     assert len(load(str(path)).samples) == 800
 
 
-def wav(samples: Samples, rate: int = 48_000, subtype: str = "PCM_16") -> bytes:
+def wav(samples: Samples, rate: int = 48_000, subtype: str = "PCM_16", kind: str = "WAV") -> bytes:
     file = io.BytesIO()
-    soundfile.write(file, samples, rate, format="WAV", subtype=subtype)
+    soundfile.write(file, samples, rate, format=kind, subtype=subtype)
     return file.getvalue()
 
 
@@ -83,6 +83,8 @@ def flac(*, tells_length: bool = True) -> bytes:
 
 
 GOOD = wav(tone(0.5, 48_000))
+LARGE = wav(tone(0.5, 48_000), subtype="PCM_24")
+AIFF = wav(tone(0.5, 48_000), kind="AIFF")
 BROKEN: dict[str, tuple[str, bytes, str]] = {
     "empty": ("a.wav", b"", "is empty"),
     "text": ("notes.txt", b"hello\n" * 99, "cannot be read as audio"),
@@ -91,6 +93,10 @@ BROKEN: dict[str, tuple[str, bytes, str]] = {
     "half a header": ("a.wav", GOOD[:20], "cannot be read as audio"),
     "a header alone": ("a.wav", GOOD[:44], "holds no sound"),
     "zeroed header": ("a.wav", bytes(44) + GOOD[44:], "cannot be read as audio"),
+    "half a WAV file": ("a.wav", GOOD[: len(GOOD) // 2], "holds 49 % of the sound it promises"),
+    "a WAV file without its last samples": ("a.wav", GOOD[:-400], "holds 99 % of the sound it promises"),
+    "half a 24-bit WAV file": ("a.wav", LARGE[: len(LARGE) // 2], "of the sound it promises"),
+    "half an AIFF file": ("a.aiff", AIFF[: len(AIFF) // 2], "of the sound it promises"),
     "half a FLAC file": ("a.flac", flac()[:40_000], "cannot be read as audio"),
     "FLAC without its length": ("a.flac", flac(tells_length=False), "does not say how long"),
     "NaN": ("a.wav", wav(np.array([0.1, np.nan], np.float32), subtype="FLOAT"), "not numbers"),
@@ -114,6 +120,34 @@ def test_a_file_of_no_use_is_one_line_with_its_name_and_the_fix(tmp_path: Path, 
     assert str(path) in text
     assert caught.value.fix
     assert "\n" not in text
+
+
+@pytest.mark.parametrize("size", [0xFFFF_FFFF, 0x7FFF_FFFF, 0x7FFF_F000])
+def test_a_header_written_before_the_length_was_known_promises_nothing(tmp_path: Path, size: int) -> None:
+    data = bytearray(GOOD)
+    data[4:8] = data[40:44] = size.to_bytes(4, "little")
+    path = tmp_path / "piped.wav"
+    path.write_bytes(data)
+
+    assert len(load(path).samples) == 24_000
+
+
+def test_a_wrong_length_of_the_whole_file_alone_is_no_cut(tmp_path: Path) -> None:
+    data = bytearray(GOOD)
+    data[4:8] = (len(GOOD) + 1000).to_bytes(4, "little")
+    path = tmp_path / "odd.wav"
+    path.write_bytes(data)
+
+    assert len(load(path).samples) == 24_000
+
+
+def test_a_header_that_counts_itself_is_no_cut(tmp_path: Path) -> None:
+    data = bytearray(GOOD)
+    data[40:44] = len(GOOD).to_bytes(4, "little")
+    path = tmp_path / "odd.wav"
+    path.write_bytes(data)
+
+    assert len(load(path).samples) == 24_000
 
 
 def test_a_missing_file(tmp_path: Path) -> None:

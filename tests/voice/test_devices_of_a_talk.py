@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import soundfile
 
+from discussion_helper.errors import AudioFileError
 from discussion_helper.voice.devices import RATE, file_devices, sound_devices
 
 
@@ -93,3 +94,21 @@ def test_files_are_devices_that_lose_nothing(tmp_path: Any) -> None:
 
     assert ("files", str(tmp_path / "out.wav")) == (microphone.name, loudspeaker.name)
     assert (0, 0) == (microphone.overflows, loudspeaker.underflows)
+
+
+@pytest.mark.parametrize("samples", [1, RATE // 10 - 1])
+def test_a_recording_too_short_for_a_word_is_told_at_once(tmp_path: Any, samples: int) -> None:
+    soundfile.write(tmp_path / "in.wav", np.full(samples, 0.1), RATE)
+
+    with pytest.raises(AudioFileError, match=r"in\.wav.* lasts .* ms, too short to hold a word\. Record it again\."):
+        file_devices([tmp_path / "in.wav"], tmp_path / "out.wav", None)
+
+    assert not (tmp_path / "out.wav").exists()
+
+
+def test_a_recording_is_not_written_over(tmp_path: Any) -> None:
+    soundfile.write(tmp_path / "in.wav", np.full(RATE, 0.1), RATE)
+    (tmp_path / "out.wav").hardlink_to(tmp_path / "in.wav")
+
+    with pytest.raises(AudioFileError, match=r"out\.wav.* is one of the recordings"):
+        file_devices([tmp_path / "in.wav"], tmp_path / "out.wav", None)
