@@ -59,7 +59,12 @@ def load_clips(folder: Path) -> list[Clip]:
     except FileNotFoundError:
         fix = "Name the folder that holds the clips."
         raise AudioFileError(f"{manifest} does not exist.", fix=fix) from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except NotADirectoryError:
+        raise AudioFileError(f"{folder} is not a folder.", fix="Name the folder that holds the clips.") from None
+    except OSError as error:  # its own text holds the path once more
+        fix = "Name a folder with clips that this user may read."
+        raise AudioFileError(f"{manifest} cannot be read: {error.strerror}.", fix=fix) from error
+    except (UnicodeDecodeError, csv.Error) as error:
         raise AudioFileError(f"{manifest} cannot be read: {error}.", fix="Restore it from the project.") from error
 
 

@@ -1,6 +1,7 @@
 """The recorded clips are what their manifest says, and a wrong manifest is named."""
 
 import hashlib
+import sys
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,21 @@ def test_unknown_columns_are_left_alone(tmp_path: Path) -> None:
 def test_a_missing_manifest_is_named(tmp_path: Path) -> None:
     with pytest.raises(AudioFileError, match=r"manifest\.csv does not exist"):
         load_clips(tmp_path)
+
+
+def test_a_file_in_the_place_of_the_folder_is_named_once(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("")
+    with pytest.raises(AudioFileError) as caught:
+        load_clips(tmp_path / "a")
+    assert str(caught.value) == f"{tmp_path / 'a'} is not a folder. Name the folder that holds the clips."
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows calls a name that is too long missing")
+def test_a_reason_and_a_path_come_once(tmp_path: Path) -> None:
+    folder = tmp_path / ("x" * 300)
+    with pytest.raises(AudioFileError) as caught:
+        load_clips(folder)
+    assert caught.value.what == f"{folder / 'manifest.csv'} cannot be read: File name too long."
 
 
 @pytest.mark.parametrize(
