@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from discussion_helper.audio.free_files import too_few_files
 from discussion_helper.audio.quiet import silence_alsa, silence_portaudio, while_open
 from discussion_helper.audio.timed import within
 from discussion_helper.errors import DeviceError
@@ -92,7 +93,8 @@ def portaudio() -> Any:
     try:
         answered = within(_START_S, lambda: importlib.import_module("sounddevice"))
     except OSError as error:
-        raise DeviceError("The library PortAudio is missing.", fix=_here(_LIBRARY_FIX)) from error
+        missing = DeviceError("The library PortAudio is missing.", fix=_here(_LIBRARY_FIX))
+        raise too_few_files("The library PortAudio cannot be loaded") or missing from error
     except Exception as error:  # PortAudio's own error: its class cannot be imported without it
         raise DeviceError(f"PortAudio cannot be used: {error}.", fix=_here(_LIBRARY_FIX)) from error
     if not answered:
@@ -160,9 +162,7 @@ def find_device(text: str | None, kind: Kind) -> Device:
     """
     devices = [device for device in list_devices() if device.channels(kind)]
     if not devices:
-        raise DeviceError(
-            f"This machine has no {_NOUN[kind]}.", fix=_SERVER_FIX if _sound_server() else _here(_NONE_FIX)
-        )
+        raise too_few_files(f"No {_NOUN[kind]} was found") or _none(kind)
     default = next((device for device in devices if device.is_default(kind)), devices[0])
     if not text:
         return default
@@ -173,6 +173,10 @@ def find_device(text: str | None, kind: Kind) -> Device:
     what = f"{len(found)} devices fit" if found else f"No {_NOUN[kind]} fits"
     choices = ", ".join(f'"{device.label}"' for device in found or devices)
     raise DeviceError(f'{what} "{text}".', fix=f"Choose one of {choices}.")
+
+
+def _none(kind: Kind) -> DeviceError:
+    return DeviceError(f"This machine has no {_NOUN[kind]}.", fix=_SERVER_FIX if _sound_server() else _here(_NONE_FIX))
 
 
 def index_of(device: Device) -> int:

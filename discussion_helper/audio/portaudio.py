@@ -12,6 +12,7 @@ import numpy as np
 
 from discussion_helper.audio.devices import Device, Kind, index_of, portaudio
 from discussion_helper.audio.frames import Frame, Samples
+from discussion_helper.audio.free_files import too_few_files
 from discussion_helper.audio.inbox import Captured, DeviceLost, Inbox, Played
 from discussion_helper.audio.playback import Playback, Position
 from discussion_helper.audio.quiet import while_open
@@ -159,10 +160,10 @@ class _Stream:
         """The stream is open and its rate known; it has not been started."""
 
     def _refused(self, error: Exception) -> DeviceError:
-        fix = "Close the program that uses it, or choose another device." if _code(error) == _BUSY else ""
-        return DeviceError(
-            f'"{self.name}" cannot be opened for {self.kind}: {error.args[0]}.', fix=fix or "Choose another device."
-        )
+        what = f'"{self.name}" cannot be opened for {self.kind}: {error.args[0]}'
+        if _code(error) == _BUSY:
+            return DeviceError(f"{what}.", fix="Close the program that uses it, or choose another device.")
+        return too_few_files(what) or DeviceError(f"{what}.", fix="Choose another device.")
 
     # -- PortAudio's thread
 
