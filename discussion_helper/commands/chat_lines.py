@@ -51,11 +51,12 @@ def keys(width: int, *, below: int = 0) -> Line:
 
 
 def waiting_lines(state: ChatState, width: int) -> list[Line]:
-    """What was sent and has not had its turn."""
+    """What was sent and has not had its turn, and what there is to say about what is being typed."""
     texts = list(state.waiting.values()) if state.running else []
     lines = [_faint(f" ⋯ {_one_line(text)}", width) for text in texts[:_WAITING_SHOWN]]
     more = len(texts) - _WAITING_SHOWN
-    return [*lines, *([_faint(f" ⋯ and {more} more", width)] if more > 0 else [])]
+    note = wrap([("class:faint", f"  {state.note}")], width, indent=_INDENT) if state.note else []
+    return [*lines, *([_faint(f" ⋯ and {more} more", width)] if more > 0 else []), *note]
 
 
 class Transcript:

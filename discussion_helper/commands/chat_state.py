@@ -107,6 +107,8 @@ class ChatState:
     """Event id to message, of what was sent and is not a turn yet."""
     properties: dict[str, str] = field(default_factory=dict)
     """What is so about the chat: `model`, `thread_id`."""
+    note: str = ""
+    """Something about what is being typed."""
     _dropped: int = 0
     """Messages that waited when an interrupt came, which is not told yet."""
     _names: dict[str, str] = field(default_factory=dict)

@@ -19,12 +19,15 @@ from discussion_helper.commands.chat_turns import ChatTurns
 from discussion_helper.commands.ending import INTERRUPTED
 from discussion_helper.commands.full_screen import FullScreen, Rows, application_of, on_key
 from discussion_helper.commands.screen import can_suspend
+from discussion_helper.commands.typed_text import TypedText
 from discussion_helper.text.outputs import ErrorEvent, LifecycleEvent, OutputEvent
 
-__all__ = ["ChatScreen"]
+__all__ = ["LONGEST_TYPED", "ChatScreen"]
 
 _ESC_ENTER_S = 0.3
 """How long an Esc waits for the Enter that makes a new line of it."""
+LONGEST_TYPED = 50_000
+"""Characters of a message that is typed here: its lines are laid out anew for each frame, in 30 ms for so many."""
 _TYPED_LINES = 6
 _SHIFT_ENTER = "\x1b[27;2;13~"
 """What xterm sends for it when it tells modified keys; prompt_toolkit takes it for Enter."""
@@ -51,7 +54,9 @@ class ChatScreen:
         self._end = end
         self._keyboard = keyboard
         self._transcript = Transcript(state)
-        self._typed = Buffer(multiline=True, accept_handler=self._send, history=history)
+        self._typed = TypedText(
+            LONGEST_TYPED, self._tell_too_long, accept=self._send, multiline=True, history=history
+        )
         self._screen = FullScreen(screen, self._make_application, end)
         self._rings = False
         """The end of what runs is worth a bell."""
@@ -138,7 +143,14 @@ class ChatScreen:
     def _send(self, typed: Buffer) -> bool:
         """Whether the text stays where it was typed."""
         self._transcript.below = 0
+        self._state.note = ""
         return not self._turns.send(typed.text.strip())
+
+    def _tell_too_long(self) -> None:
+        self._state.note = (
+            f"A message here holds {LONGEST_TYPED} characters, and the rest was left out: chat --pipe takes more."
+        )
+        self._screen.draw()
 
 
 def _prompt(line: int, wrapped: int) -> StyleAndTextTuples:

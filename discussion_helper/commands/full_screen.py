@@ -7,11 +7,12 @@ from contextlib import AbstractContextManager
 
 import anyio
 from prompt_toolkit.application import Application, run_in_terminal
-from prompt_toolkit.application.current import set_app
+from prompt_toolkit.application.current import get_app_session, set_app
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.input import Input
 from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.key_binding.key_processor import KeyPressEvent
+from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout import Layout, UIContent, UIControl
 from prompt_toolkit.layout.controls import GetLinePrefixCallable
 from prompt_toolkit.output import Output
@@ -19,29 +20,33 @@ from prompt_toolkit.styles import Style
 
 from discussion_helper.clock import now
 from discussion_helper.commands.ending import HANGUP
+from discussion_helper.commands.keyboard import Keyboard
 from discussion_helper.commands.wrap import Line
 
 __all__ = ["FRAME_S", "FullScreen", "Rows", "application_of", "on_key"]
 
 FRAME_S = 0.016
-"""Least time between two frames that something other than a key asks for."""
+"""Least time between two frames."""
 _SHARE = 3
 """So many times as long as a frame takes to draw, nothing is drawn after it: keys, and the stream, need time too."""
 _ESCAPE_S = 0.05
 """How long the rest of an arrow key's sequence is waited for: it comes at once, also over a network."""
+_URGENT = (Keys.ControlC, Keys.ControlQ)
+"""The keys that end: they are seen before all else that has come."""
 
 
 def application_of(
     layout: Layout, keys: KeyBindings, style: Mapping[str, str], *, keyboard: Input | None, output: Output
 ) -> "Application[None]":
-    """An application that fills the screen."""
+    """An application that fills the screen. `keyboard`: the terminal's unless given."""
     application: Application[None] = Application(
         layout=layout,
         key_bindings=keys,
         style=Style.from_dict(dict(style)),
         full_screen=True,
-        input=keyboard,
+        input=Keyboard(keyboard or get_app_session().input, _URGENT),
         output=output,
+        min_redraw_interval=FRAME_S,
         terminal_size_polling_interval=0.5 if sys.platform == "win32" else None,  # elsewhere there is a signal
     )
     application.ttimeoutlen = _ESCAPE_S
@@ -73,14 +78,14 @@ class FullScreen:
         self._closed = False
         self._coming: TimerHandle | None = None
         self._began = self._ended = 0.0
+        self._rest_s = FRAME_S
         self.application: Application[None] | None = None
 
     def draw(self) -> None:
         """Have it drawn soon; how often this is called in between makes no difference."""
         if self.application is None or self._closed or self._coming is not None:
             return
-        rest = max(FRAME_S, _SHARE * (self._ended - self._began))
-        self._coming = get_running_loop().call_later(max(0.0, self._ended + rest - now()), self._invalidate)
+        self._coming = get_running_loop().call_later(max(0.0, self._ended + self._rest_s - now()), self._invalidate)
 
     async def aside(self, work: Callable[[], None]) -> None:
         """Give the terminal back as it was, do `work`, and draw again; nothing when it is not drawn on."""
@@ -107,8 +112,11 @@ class FullScreen:
     def _note(self, *, began: bool) -> None:
         if began:
             self._began = now()
-        else:
-            self._ended = now()
+            return
+        self._ended = now()
+        self._rest_s = max(FRAME_S, _SHARE * (self._ended - self._began))
+        if self.application is not None:  # what keys ask for
+            self.application.min_redraw_interval = self._rest_s + self._ended - self._began
 
     async def _run(self, application: "Application[None]") -> None:
         async with anyio.create_task_group() as tasks:

@@ -16,13 +16,14 @@ from discussion_helper.commands.screen import can_suspend, columns, stop_job
 from discussion_helper.commands.talk_lines import STYLE, Transcript, header, keys, left_lines, problem_lines
 from discussion_helper.commands.talk_state import TalkState
 from discussion_helper.commands.talk_wishes import Interrupt, Mute, Say, Suspend, Wish, Wishes
+from discussion_helper.commands.typed_text import TypedText
 from discussion_helper.commands.wrap import Line
 from discussion_helper.events import Event
 from discussion_helper.types import Floor
 
-__all__ = ["TerminalFace"]
+__all__ = ["LONGEST_TURN", "TerminalFace"]
 
-_LONGEST_TURN = 4000
+LONGEST_TURN = 4000
 """Characters of a typed turn; some minutes of speech."""
 
 
@@ -48,7 +49,7 @@ class TerminalFace:
         self._keyboard = keyboard
         self._state = TalkState()
         self._transcript = Transcript(self._state)
-        self._typed = Buffer(multiline=False, accept_handler=self._say)
+        self._typed = TypedText(LONGEST_TURN, self._tell_too_long, accept=self._say, multiline=False)
         self._screen = FullScreen(screen, self._make_application, end)
 
     @property
@@ -129,7 +130,7 @@ class TerminalFace:
 
     def _say(self, typed: Buffer) -> bool:
         """Whether the text stays in the line."""
-        text = " ".join(typed.text.split())[:_LONGEST_TURN]
+        text = " ".join(typed.text.split())
         if not text:
             return False
         if not self._ask(Say(text)):
@@ -137,6 +138,9 @@ class TerminalFace:
         self._state.waiting.append(text)
         self._transcript.below = 0  # where it is to be seen
         return False
+
+    def _tell_too_long(self) -> None:
+        self.note(f"A typed turn holds {LONGEST_TURN} characters: what came after them was left out.")
 
     def _ask(self, wish: Wish) -> bool:
         taken = self._wishes.put(wish)

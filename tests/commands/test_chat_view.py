@@ -17,7 +17,7 @@ from discussion_helper.commands import chat_turns
 from discussion_helper.commands.chat_history import KEPT_BYTES, TypedHistory
 from discussion_helper.commands.chat_state import ChatState
 from discussion_helper.commands.chat_turns import LONGEST_MESSAGE, ChatTurns
-from discussion_helper.commands.chat_view import ChatScreen
+from discussion_helper.commands.chat_view import LONGEST_TYPED, ChatScreen
 from discussion_helper.commands.ending import HANGUP, INTERRUPTED
 from discussion_helper.errors import ResponderError
 from discussion_helper.text.artifacts import ReasoningDelta, TextDelta
@@ -245,6 +245,26 @@ async def test_a_message_that_is_not_taken_stays_where_it_was_typed() -> None:
         rows = await view.until(lambda rows: any(row.startswith("! ") for row in rows))
         assert " > three" == rows[-2]
         assert any(str(QueueFullError(view.stream.id, 1))[:20] in row for row in rows)
+
+
+@pytest.mark.parametrize("text", ["x" * 100_000, f"{'word ' * 16}\n" * 1_250, "x\r" * 50_000])
+async def test_a_key_that_leaves_is_not_held_up_by_a_long_paste(text: str) -> None:
+    async with shown() as view:
+        with anyio.fail_after(2.0):
+            await anyio.to_thread.run_sync(view.keyboard.send_text, f"{text}\x03")
+            await view.ended.wait()
+
+    assert [INTERRUPTED] == view.codes
+
+
+async def test_what_cannot_be_typed_in_one_message_is_told_until_it_is_sent() -> None:
+    async with shown([TextDelta("Yes.")]) as view:
+        await anyio.to_thread.run_sync(view.type, "x" * (LONGEST_TYPED + 1))
+        told = f"  A message here holds {LONGEST_TYPED} characters, and the rest was left out: chat --pipe"
+        await view.until(lambda rows: told in rows and "  takes more." in rows)
+        view.type("\r")
+        await view.until(lambda rows: "● Yes." in rows and told not in rows)
+        assert LONGEST_TYPED == len(view.stream.thread.state.turns[0].text)
 
 
 async def test_a_message_beyond_all_measure_is_refused() -> None:

@@ -11,8 +11,9 @@ from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from discussion_helper.commands.ending import HANGUP, INTERRUPTED
+from discussion_helper.commands.full_screen import FRAME_S
 from discussion_helper.commands.screen import can_suspend
-from discussion_helper.commands.talk_view import TerminalFace
+from discussion_helper.commands.talk_view import LONGEST_TURN, TerminalFace
 from discussion_helper.commands.talk_wishes import WISHES_HELD, Interrupt, Mute, Say, Suspend, Wishes
 from discussion_helper.events import Event
 from discussion_helper.session import Session
@@ -214,6 +215,38 @@ async def test_an_empty_line_says_nothing_and_a_sent_one_is_emptied() -> None:
         assert Say("Hello.") == await view.wishes.next()
 
         assert " >" == (await view.until(lambda rows: " >" in rows))[-2]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x" * 100_000, f"{'word ' * 16}\r" * 1_250, "x\r" * 50_000, "\t" * 100_000, f"\x1b[200~{'x' * 100_000}\x1b[201~"],
+)
+async def test_a_key_that_ends_is_not_held_up_by_a_long_paste(text: str) -> None:
+    async with shown() as view:
+        with anyio.fail_after(2.0):
+            await anyio.to_thread.run_sync(view.keyboard.send_text, f"{text}\x03")
+            await view.ended.wait()
+
+    assert [INTERRUPTED] == view.codes
+
+
+async def test_what_a_typed_turn_cannot_hold_is_told_and_the_rest_can_be_said() -> None:
+    async with shown() as view:
+        view.keyboard.send_text("x" * LONGEST_TURN + "y")
+        told = f"       A typed turn holds {LONGEST_TURN} characters: what came after them was left out."
+        await view.until(lambda rows: told in rows)
+        view.keyboard.send_text("\r")
+        assert Say("x" * LONGEST_TURN) == await view.wishes.next()
+
+
+async def test_keys_are_drawn_at_most_every_frame() -> None:
+    async with shown() as view:
+        began, before = anyio.current_time(), view.screen.drawn
+        for _ in range(200):
+            view.keyboard.send_text("x")
+            await anyio.lowlevel.checkpoint()
+        await view.until(lambda rows: f" > {'x' * 70}"[:70] in rows[-2])
+        assert view.screen.drawn - before <= (anyio.current_time() - began) / FRAME_S + 2
 
 
 async def test_what_cannot_be_taken_stays_in_the_line_with_a_bell() -> None:
