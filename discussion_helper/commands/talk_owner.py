@@ -146,6 +146,8 @@ class _Conversing:
         self._face = face
         self._wishes = wishes
         self._understood: int | None = None
+        self._saying: Say | None = None
+        """The typed turn that waits for room."""
 
     async def hold(
         self, settings: Settings, suggest: Callable[[Settings], Awaitable[str]] | None, document: Document
@@ -166,6 +168,7 @@ class _Conversing:
             with anyio.CancelScope(shield=True):
                 await self._session.stop()
                 await self._follow(events)
+            self._tell_unsaid()
             document.print()
             self._leave(settings)
         await self._check()
@@ -225,19 +228,27 @@ class _Conversing:
                     self._face.note(_NOT_SPEAKING)
             case Mute(on):
                 await self._session.mute(on)
-            case Say(text):
-                await self._say(text)
+            case Say():
+                await self._say(wish)
             case Suspend(muted):
                 await self._suspend(muted=muted)
 
-    async def _say(self, text: str) -> None:
+    async def _say(self, wish: Say) -> None:
+        self._saying = wish
         try:
-            with anyio.fail_after(_SAY_LIMIT_S):
-                await self._session.say(text)
+            with anyio.fail_after(None if wish.waits else _SAY_LIMIT_S):
+                await self._session.say(wish.text)
         except TimeoutError:
-            self._face.left_out(text, "Too many turns wait for an answer; this one was left out")
+            self._face.left_out(wish.text, "Too many turns wait for an answer; this one was left out")
         except RuntimeError as refused:
-            self._face.left_out(text, f"Not said, for {refused}")
+            self._face.left_out(wish.text, f"Not said, for {refused}")
+        self._saying = None
+
+    def _tell_unsaid(self) -> None:
+        """What was typed and did not get into the talk before its end."""
+        for wish in (self._saying, *self._wishes.rest()):
+            if isinstance(wish, Say):
+                self._face.left_out(wish.text, "Not said")
 
     async def _suspend(self, *, muted: bool) -> None:
         """Nothing is heard and said meanwhile: the microphone is closed, and the reply is cut."""

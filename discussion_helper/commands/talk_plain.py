@@ -28,6 +28,8 @@ class PlainFace:
         self._stream = stream
         self._typed = typed
         self._partial: Event | None = None
+        self._unsaid: list[str] = []
+        """Lines that were read and wait for room."""
 
     def take(self, event: Event) -> None:
         """Follow one event. What the user has said so far waits for the next one, which mostly says the same."""
@@ -63,17 +65,20 @@ class PlainFace:
         """Nobody asks for it: without the live view the terminal itself stops a job."""
 
     def farewell(self) -> list[str]:
-        """Nothing: the lines are there."""
-        return []
+        """The events' lines are there; what is left is what was read and could not be said."""
+        number = len(self._unsaid)
+        more = f" (and {number - 1} lines more)" if number > 1 else ""
+        return [f"Not said: {line}{more}" for line in self._unsaid[:1]]
 
     async def run(self) -> None:
         """Take typed turns, until there are no more."""
         if self._typed is None:
             return
-        async for line in typed_lines(self._typed):
-            if line.strip():
+        async for lines in typed_lines(self._typed):
+            self._unsaid = [line for line in lines if line.strip()]
+            while self._unsaid:
                 await self._wishes.room()
-                self._wishes.put(Say(line))
+                self._wishes.put(Say(self._unsaid.pop(0), waits=True))
 
 
 def _repeats(event: Event, partial: Event) -> bool:
@@ -108,8 +113,8 @@ def event_line(event: Event) -> str:
     return f"{event.at_s:8.3f}  {text}"
 
 
-async def typed_lines(descriptor: int) -> AsyncIterator[str]:
-    """The lines of a pipe, a socket or a file, without holding up the event loop, and without a thread.
+async def typed_lines(descriptor: int) -> AsyncIterator[list[str]]:
+    """The lines of a pipe, a socket or a file as they come, without holding up the event loop, and without a thread.
 
     Where a pipe cannot be waited for (Windows) there are none.
     """
@@ -118,10 +123,9 @@ async def typed_lines(descriptor: int) -> AsyncIterator[str]:
         *lines, held = (held + chunk).split(b"\n")
         if len(held) > LONGEST_LINE:
             lines, held = [*lines, held], b""
-        for line in lines:
-            yield line[:LONGEST_LINE].decode(errors="replace")
+        yield [line[:LONGEST_LINE].decode(errors="replace") for line in lines]
     if held:
-        yield held.decode(errors="replace")
+        yield [held.decode(errors="replace")]
 
 
 async def _read(descriptor: int) -> bytes:

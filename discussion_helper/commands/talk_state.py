@@ -124,10 +124,12 @@ class TalkState:
         """Add a remark."""
         self.entries.append(Remark(text))
 
-    def waits_no_more(self, text: str) -> None:
-        """A typed turn was said, or left out."""
-        if text in self.waiting:
+    def waits_no_more(self, text: str) -> bool:
+        """A typed turn was said, or left out; whether it waited."""
+        waited = text in self.waiting
+        if waited:
             self.waiting.remove(text)
+        return waited
 
     def _take_level(self, dbfs: float) -> bool:
         exact = (max(-120.0, dbfs) + 60.0) / 5.0 if math.isfinite(dbfs) else 0.0

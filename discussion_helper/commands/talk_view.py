@@ -75,9 +75,9 @@ class TerminalFace:
         self._screen.draw()
 
     def left_out(self, text: str, why: str) -> None:
-        """Tell why a typed turn is not answered; it waits no more."""
-        self._state.waits_no_more(text)
-        self.tell(f"{why}: {text}")
+        """Tell why a typed turn is not answered; it waits no more. Once: the end of the talk tells it too."""
+        if self._state.waits_no_more(text):
+            self.tell(f"{why}: {text}")
 
     async def suspend(self) -> None:
         """Give the terminal back and stop this process and those it was started by; draw again when it goes on."""

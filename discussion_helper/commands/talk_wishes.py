@@ -28,6 +28,8 @@ class Say:
     """A typed turn."""
 
     text: str
+    waits: bool = False
+    """For room, as long as it takes: whoever typed it is a program, and is held back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,13 @@ class Wishes:
         wish = self._held.popleft()
         self._notify()
         return wish
+
+    def rest(self) -> list[Wish]:
+        """Those that nobody has taken; there are none then."""
+        rest = list(self._held)
+        self._held.clear()
+        self._notify()
+        return rest
 
     def _notify(self) -> None:
         changed, self._changed = self._changed, anyio.Event()

@@ -149,6 +149,35 @@ async def test_a_typed_turn_for_which_there_is_no_room_is_told(monkeypatch: pyte
     assert 7 == await owner_of(ScriptedListener([], stays_open=True), face, NoResort()).hold(plan)
 
 
+async def test_a_line_of_a_pipe_waits_for_room_as_long_as_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = list[str]()
+
+    async def wait(session: Session, text: str) -> None:
+        await anyio.sleep(0.05)
+        said.append(text)
+        face._see(f"said {text}")
+
+    monkeypatch.setattr(Session, "say", wait)
+    monkeypatch.setattr(talk_owner, "_SAY_LIMIT_S", 0.01)
+    face = ScriptedFace({"listening": Say("Hello.", waits=True), "said Hello.": 7})
+
+    assert 7 == await owner_of(ScriptedListener([], stays_open=True), face, NoResort()).hold(plan)
+    assert ["Hello."] == said
+
+
+async def test_what_was_typed_and_did_not_get_into_the_talk_is_told_at_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def wait(session: Session, text: str) -> None:
+        face._wishes.put(Say("Two."))
+        face._see("it waits")
+        await anyio.sleep_forever()
+
+    monkeypatch.setattr(Session, "say", wait)
+    face = ScriptedFace({"listening": Say("One.", waits=True), "it waits": 7})
+
+    assert 7 == await owner_of(ScriptedListener([], stays_open=True), face, NoResort()).hold(plan)
+    assert ["Not said: One.", "Not said: Two."] == face.seen[-2:]
+
+
 async def test_a_typed_turn_that_comes_after_the_end_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     async def refuse(session: Session, text: str) -> None:
         raise RuntimeError("the session is not running")

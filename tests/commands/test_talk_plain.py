@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from discussion_helper.commands.talk_plain import LONGEST_LINE, PlainFace, event_line, typed_lines
-from discussion_helper.commands.talk_wishes import Say, Wishes
+from discussion_helper.commands.talk_wishes import WISHES_HELD, Say, Wishes
 from discussion_helper.events import Event
 from discussion_helper.types import TurnTiming
 
@@ -127,11 +127,11 @@ async def test_the_lines_of_a_pipe_are_typed_turns_as_they_come() -> None:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(face.run)
         os.write(writing, b"Hello.\n\nWhat is ")
-        assert Say("Hello.") == await wishes.next()
+        assert Say("Hello.", waits=True) == await wishes.next()
         os.write(writing, "that: ÄÖ?\nand".encode())
-        assert Say("What is that: ÄÖ?") == await wishes.next()
+        assert Say("What is that: ÄÖ?", waits=True) == await wishes.next()
         os.close(writing)
-        assert Say("and") == await wishes.next()
+        assert Say("and", waits=True) == await wishes.next()
     os.close(reading)
 
 
@@ -144,9 +144,24 @@ async def test_more_lines_than_there_is_room_for_wait() -> None:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(PlainFace(wishes, typed=reading).run)
         while count < 100:
-            assert Say("turn") == await wishes.next()
+            assert Say("turn", waits=True) == await wishes.next()
             count += 1
     os.close(reading)
+
+
+async def test_lines_that_were_read_and_not_said_are_left_behind() -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"one\n" * WISHES_HELD + b"two\nthree\n\nfour\n")
+    face = PlainFace(wishes := Wishes(), typed=reading)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(face.run)
+        while face.farewell() != ["Not said: two (and 2 lines more)"]:
+            await anyio.lowlevel.checkpoint()
+        tasks.cancel_scope.cancel()
+    assert ["one"] * WISHES_HELD == [wish.text for wish in wishes.rest() if isinstance(wish, Say)]
+    for end in (reading, writing):
+        os.close(end)
 
 
 @pytest.mark.parametrize(("content", "lines"), [(b"one\ntwo", ["one", "two"]), (b"", []), (b"\xff\n", ["�"])])
@@ -154,14 +169,14 @@ async def test_the_lines_of_a_file(tmp_path: Path, content: bytes, lines: list[s
     (tmp_path / "turns.txt").write_bytes(content)
 
     with (tmp_path / "turns.txt").open("rb") as file:
-        assert lines == [line async for line in typed_lines(file.fileno())]
+        assert lines == [line async for some in typed_lines(file.fileno()) for line in some]
 
 
 async def test_a_line_without_an_end_is_bounded(tmp_path: Path) -> None:
     (tmp_path / "turns.txt").write_bytes(b"x" * 3 * LONGEST_LINE)
 
     with (tmp_path / "turns.txt").open("rb") as file:
-        assert all(len(line) <= LONGEST_LINE for line in [line async for line in typed_lines(file.fileno())])
+        assert all(len(line) <= LONGEST_LINE for line in [line async for lines in typed_lines(file.fileno()) for line in lines])
 
 
 async def test_nothing_comes_from_the_null_device() -> None:
