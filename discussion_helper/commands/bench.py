@@ -76,19 +76,16 @@ def _check_machine() -> None:
 
 
 def _check_models() -> None:
-    from discussion_helper.app import model_names
-    from discussion_helper.models import Store, load_manifest
+    from discussion_helper.choices import choose
     from discussion_helper.settings import Settings
 
-    store, manifest = Store(), load_manifest()
-    for name in model_names(Settings()):
-        store.path_of(manifest.model(name))
+    choose(Settings())
 
 
 def _plan(arguments: argparse.Namespace) -> "Plan":
     from discussion_helper.bench.suite import Plan
 
-    output: Path = arguments.output
+    amounts, output = _amounts(arguments), Path(arguments.output)
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -100,7 +97,7 @@ def _plan(arguments: argparse.Namespace) -> "Plan":
         clips=arguments.clips or _clips_folder(),
         output=output,
         runs=[name for name in RUNS if name in wanted],
-        amounts=_amounts(arguments),
+        amounts=amounts,
         keep=arguments.recordings,
     )
 
