@@ -97,7 +97,7 @@ class EndpointUnreachable(ResponderError):
 
 
 class EndpointStalled(ResponderError):
-    """The endpoint stopped sending, or closed the stream before the end."""
+    """The endpoint stopped sending, closed the stream before the end, or gave no sign of life in time."""
 
 
 class SynthesisError(DiscussionError):
