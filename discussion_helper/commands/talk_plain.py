@@ -16,7 +16,7 @@ __all__ = ["LONGEST_LINE", "PlainFace", "event_line", "typed_lines"]
 
 _CHUNK = 4096
 LONGEST_LINE = 100_000
-"""Bytes of a typed line; what is longer is cut there."""
+"""Bytes of a typed line; what is longer is several turns."""
 
 
 class PlainFace:
@@ -122,10 +122,14 @@ async def typed_lines(descriptor: int) -> AsyncIterator[list[str]]:
     while chunk := await _read(descriptor):
         *lines, held = (held + chunk).split(b"\n")
         if len(held) > LONGEST_LINE:
-            lines, held = [*lines, held], b""
-        yield [line[:LONGEST_LINE].decode(errors="replace") for line in lines]
+            lines, held = [*lines, held[:LONGEST_LINE]], held[LONGEST_LINE:]
+        yield [piece.decode(errors="replace") for line in lines for piece in _pieces(line)]
     if held:
         yield [held.decode(errors="replace")]
+
+
+def _pieces(line: bytes) -> list[bytes]:
+    return [line[at : at + LONGEST_LINE] for at in range(0, len(line), LONGEST_LINE)]
 
 
 async def _read(descriptor: int) -> bytes:

@@ -79,13 +79,19 @@ class Voice(SilentVoice):
         return await super().speak(sentence)
 
 
+class Told(Session):
+    async def say(self, text: str) -> None:
+        await super().say(text)
+        tell(f"took {text}")
+
+
 @asynccontextmanager
 async def open_fakes(settings: Settings) -> AsyncIterator[Talk]:
     state = sys.argv[1]
     if state == "opening":
         tell("opening")
         await anyio.to_thread.run_sync(time.sleep, STUCK_S)
-    session = Session(Listener(state), Responder(state), Voice(STUCK_S), settings.policy)
+    session = Told(Listener(state), Responder(state), Voice(STUCK_S), settings.policy)
     os.write(1, b"a library on stdout\n")
     try:
         yield Talk(session, "a microphone", "a loudspeaker", "a model", None)

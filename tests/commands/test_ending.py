@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Thread
+from threading import Condition, Thread
 from typing import Any
 
 import pytest
@@ -21,6 +21,9 @@ if sys.platform == "win32":
 import pty
 import termios
 
+from discussion_helper.commands.talk_wishes import WISHES_HELD
+from discussion_helper.turns import TURNS_HELD
+
 PROGRAM = Path(__file__).with_name("talk_program.py")
 STATES = ["opening", "warming", "listening", "thinking", "speaking"]
 START_S = 30.0
@@ -29,9 +32,10 @@ END_S = 4.0
 
 
 class Terminal:
-    """A terminal that shows what is drawn to nobody; `line` is the end that a program gets."""
+    """A terminal that nobody looks at; `line` is the end that a program gets."""
 
     def __init__(self) -> None:
+        self.shown, self._more = b"", Condition()
         self._screen, self.line = pty.openpty()
         self._closing, self._close = os.pipe()
         termios.tcsetwinsize(self._screen, (24, 80))
@@ -40,13 +44,23 @@ class Terminal:
 
     def _drain(self) -> None:
         while self._closing not in select.select([self._screen, self._closing], [], [])[0]:
-            os.read(self._screen, 65536)
+            with self._more:
+                self.shown += os.read(self._screen, 65536)
+                self._more.notify()
 
     def modes(self) -> list[Any]:
         return termios.tcgetattr(self.line)
 
     def type(self, keys: bytes) -> None:
         os.write(self._screen, keys)
+
+    def until(self, text: bytes) -> None:
+        """Wait until it was shown."""
+        deadline = time.monotonic() + START_S
+        while text not in self.shown:
+            assert time.monotonic() < deadline, self.shown[-2000:]
+            with self._more:
+                self._more.wait(1.0)
 
     def close(self) -> None:
         if self._thread.is_alive():
@@ -150,6 +164,44 @@ def test_a_signal_ends_the_talk_with_its_transcript(state: str, number: signal.S
         turn["speaker"] for turn in json.loads(document)["utterances"]
     ]
     assert b"Traceback" not in errors
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_lines_of_a_pipe_that_were_taken_are_in_the_transcript_and_the_others_are_told(
+    number: signal.Signals, code: int
+) -> None:
+    with running("thinking", "--json", terminal=False, **pipes() | {"stdin": subprocess.PIPE}) as talk:
+        talk.until("thinking")
+        assert talk.process.stdin is not None
+        talk.process.stdin.write(b"".join(b"question %d\n" % line for line in range(1, 101)))
+        talk.process.stdin.flush()
+        talk.until(f"took question {TURNS_HELD}")
+        talk.process.send_signal(number)
+        document, told = talk.process.communicate(timeout=END_S)
+
+        assert code == talk.code()
+    questions, errors = [f"question {line}" for line in range(1, 101)], told.decode()
+    taken = len(json.loads(document)["utterances"]) - 1
+    assert ["Hello.", *questions[:taken]] == [turn["text"] for turn in json.loads(document)["utterances"]]
+    assert TURNS_HELD <= taken
+    assert all(f"you: {question}\n" in errors for question in questions[:taken])
+    assert all(f"Not said: {question}\n" in errors for question in questions[taken : taken + WISHES_HELD])
+    first, more = taken + 1 + WISHES_HELD + 1, 100 - taken - 1 - WISHES_HELD - 1
+    assert f"Not said: question {first} (and {more} lines more)\n" in errors
+
+
+def test_what_was_typed_in_the_live_view_stays_when_it_is_left() -> None:
+    with running("thinking", terminal=True) as talk:
+        talk.until("thinking")
+        talk.key(b"question 1\rquestion 2\r")
+        talk.until("took question 2")
+        talk.key(b"\x03")
+        assert 130 == talk.code()
+        assert talk.terminal is not None
+        talk.terminal.until(b"No answers.")
+        left = talk.terminal.shown.rpartition(b"\x1b[?1049l")[2]
+        talk.terminal.close()
+    assert [b" you   question 1", b" you   question 2"] == [line for line in left.split(b"\r\n") if b"question" in line]
 
 
 def test_ctrl_q_ends_the_talk_without_an_error() -> None:

@@ -173,10 +173,12 @@ async def test_the_lines_of_a_file(tmp_path: Path, content: bytes, lines: list[s
 
 
 async def test_a_line_without_an_end_is_bounded(tmp_path: Path) -> None:
-    (tmp_path / "turns.txt").write_bytes(b"x" * 3 * LONGEST_LINE)
+    (tmp_path / "turns.txt").write_bytes(b"x" * 3 * LONGEST_LINE + b"\nlast\n" + b"y")
 
     with (tmp_path / "turns.txt").open("rb") as file:
-        assert all(len(line) <= LONGEST_LINE for line in [line async for lines in typed_lines(file.fileno()) for line in lines])
+        lines = [line async for some in typed_lines(file.fileno()) for line in some]
+    assert all(len(line) <= LONGEST_LINE for line in lines)
+    assert 3 * LONGEST_LINE + 5 == sum(map(len, lines))
 
 
 async def test_nothing_comes_from_the_null_device() -> None:
