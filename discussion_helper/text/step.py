@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Protocol, cast, runtime_checkable
 
 import anyio
+from anyio.lowlevel import checkpoint
 
 from discussion_helper.clock import SessionClock
 from discussion_helper.events import DropNewest, EventHub
@@ -169,6 +170,7 @@ class Step:
                     else:
                         merger.add(cast(Delta, artifact))
                     await self._show(artifact)
+                    await checkpoint()  # whoever follows has it now, not after the turn; a flood holds nobody up
         except Exception:
             await self._keep(merger.flush(), kept)
             raise

@@ -660,3 +660,27 @@ async def test_an_answer_that_another_process_keeps_from_the_store_was_told_too(
 
         assert isinstance(failed.value.__cause__, StoreBusyError)
         assert [*EXCHANGE[:-1], "error", "done"] == await words_of(events)
+
+
+async def test_the_first_delta_is_there_before_the_turn_goes_on_and_a_flood_can_be_cancelled(manager_of: Make) -> None:
+    def flood(_: State) -> Iterable[Cue]:
+        while True:
+            yield TextDelta("word ")
+
+    async with manager_of(ScriptedProvider(flood)) as manager:
+        stream = await manager.create()
+        deltas = stream.subscribe("text_delta")
+        caller_over = anyio.Event()
+
+        async def call() -> None:
+            with pytest.raises(TurnCancelledError):
+                await stream.process(said("hi"))
+            caller_over.set()
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(call)
+            await anext(deltas)
+            stream.cancel()
+            for _ in range(100):  # time stands still while something always runs
+                await anyio.lowlevel.checkpoint()
+            assert caller_over.is_set()
