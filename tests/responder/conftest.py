@@ -107,7 +107,7 @@ class FakeEndpoint:
                 tasks.start_soon(_watch, reader, exchange)
                 await self.answer(exchange)
                 tasks.cancel_scope.cancel()
-        except (OSError, BaseExceptionGroup):  # the client went away while it was answered
+        except (OSError, asyncio.IncompleteReadError, BaseExceptionGroup):  # the client went away, or sent nothing
             pass
         finally:
             self._handlers.discard(task)
