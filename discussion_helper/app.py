@@ -12,7 +12,7 @@ import anyio
 from discussion_helper.audio.devices import Kind, find_device
 from discussion_helper.audio.echo import EchoPath
 from discussion_helper.audio.file_devices import FileCapture
-from discussion_helper.choices import LLM_MODEL, Choices, choose, model_names
+from discussion_helper.choices import LLM_MODEL, Choices, choose, describe_llm, model_names
 from discussion_helper.errors import DeviceError, SettingError
 from discussion_helper.parts import Responder, Thread, check_parts
 from discussion_helper.responder.base import EndpointChoice, api_key_for
@@ -146,7 +146,7 @@ def _answering(
     if own is not None or choice is None:
         assert own is not None
         return own, type(own).__name__
-    return responder_for(choice, settings), _describe(choice, settings)
+    return responder_for(choice, settings), describe_llm(choice, settings)
 
 
 def responder_for(choice: Path | EndpointChoice, settings: Settings) -> Responder:
@@ -160,9 +160,3 @@ def responder_for(choice: Path | EndpointChoice, settings: Settings) -> Responde
 
     key = api_key_for(choice.base_url, os.environ)
     return EndpointResponder(base_url=choice.base_url, api_key=key, model=choice.model, system=prompt)
-
-
-def _describe(choice: Path | EndpointChoice, settings: Settings) -> str:
-    if isinstance(choice, Path):
-        return f"{LLM_MODEL if settings.llm.strip() == 'embedded' else choice.name} in this process"
-    return f"{choice.model} at {choice.base_url}"

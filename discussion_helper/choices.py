@@ -10,7 +10,7 @@ from discussion_helper.models import Model, Store, load_manifest, missing
 from discussion_helper.responder.base import EmbeddedChoice, EndpointChoice, parse_llm
 from discussion_helper.settings import Settings
 
-__all__ = ["LLM_MODEL", "Choices", "choose", "llm_of", "model_names", "recogniser_of", "voice_of"]
+__all__ = ["LLM_MODEL", "Choices", "choose", "choose_llm", "describe_llm", "llm_of", "model_names", "recogniser_of", "voice_of"]
 
 LLM_MODEL = "SmolLM2-135M"
 """What answers when nothing else was asked for."""
@@ -36,15 +36,31 @@ def choose(settings: Settings, *, answers: bool = True) -> Choices:
     Raises SettingError naming the field, ModelMissing naming all models that must be pulled, and ModelCorrupt.
     """
     stt, voice = recogniser_of(settings), voice_of(settings)
-    llm = llm_of(settings) if answers else None
     store, names = Store(), model_names(settings, answers=answers)
     _check_models(store, names)
-    folder = {name: store.path_of(load_manifest().model(name)) for name in names}
+    folder = {name: store.path_of(load_manifest().model(name)) for name in names if name != LLM_MODEL}
     return Choices(
         folder[stt.name],
         voice if isinstance(voice, Path) else folder[voice.name],
-        _only_file(folder[LLM_MODEL]) if LLM_MODEL in folder else llm,
+        choose_llm(settings) if answers else None,
     )
+
+
+def choose_llm(settings: Settings) -> Path | EndpointChoice:
+    """What answers, without ears and a voice. Blocks and raises as `choose`."""
+    llm = llm_of(settings)
+    if llm is not None:
+        return llm
+    store = Store()
+    _check_models(store, [LLM_MODEL])
+    return _only_file(store.path_of(load_manifest().model(LLM_MODEL)))
+
+
+def describe_llm(choice: Path | EndpointChoice, settings: Settings) -> str:
+    """What answers, in words."""
+    if isinstance(choice, Path):
+        return f"{LLM_MODEL if settings.llm.strip() == 'embedded' else choice.name} in this process"
+    return f"{choice.model} at {choice.base_url}"
 
 
 def model_names(settings: Settings, *, answers: bool = True) -> list[str]:

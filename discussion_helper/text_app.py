@@ -8,9 +8,8 @@ from pathlib import Path
 
 import anyio
 
-from discussion_helper.choices import LLM_MODEL, llm_of
-from discussion_helper.errors import ModelMissing, SettingError
-from discussion_helper.models import Store, load_manifest, missing
+from discussion_helper.choices import choose_llm, describe_llm
+from discussion_helper.errors import SettingError
 from discussion_helper.responder.base import EndpointChoice, api_key_for
 from discussion_helper.settings import Settings
 from discussion_helper.text.artifacts import Text
@@ -65,7 +64,7 @@ async def open_texts(settings: Settings, *, store: Path | None = None) -> AsyncI
     """
     if not is_storable(settings.system):
         raise SettingError("system: it is too long, or no text.", fix="Use up to 65536 characters.")
-    choice = await anyio.to_thread.run_sync(_choose, settings)
+    choice = await anyio.to_thread.run_sync(choose_llm, settings)
     path = store or await anyio.to_thread.run_sync(data_folder) / "threads.sqlite"
     provider, warmup = await anyio.to_thread.run_sync(_provider, choice)
     try:
@@ -73,7 +72,7 @@ async def open_texts(settings: Settings, *, store: Path | None = None) -> AsyncI
             SqliteThreads(path) as threads,
             Manager(threads, provider, lambda thread: step_for(thread, settings.system)) as manager,
         ):
-            yield Texts(manager, threads, _describe(choice, settings), warmup)
+            yield Texts(manager, threads, describe_llm(choice, settings), warmup)
     finally:
         with anyio.CancelScope(shield=True):
             await provider.aclose()
@@ -81,22 +80,7 @@ async def open_texts(settings: Settings, *, store: Path | None = None) -> AsyncI
 
 def provider_for(settings: Settings) -> Provider:
     """What answers texts. Blocks while files are hashed that were not before. Raises SettingError, ModelError."""
-    return _provider(_choose(settings))[0]
-
-
-def _choose(settings: Settings) -> Path | EndpointChoice:
-    llm = llm_of(settings)
-    if llm is not None:
-        return llm
-    store = Store()
-    if missing(store, [LLM_MODEL]):
-        what = f"The model {LLM_MODEL} is not on this machine (looked in {store.path})."
-        raise ModelMissing(what, fix=f"Run: discussion-helper models pull {LLM_MODEL}")
-    folder = store.path_of(load_manifest().model(LLM_MODEL))
-    files = sorted(folder.glob("*.gguf"))
-    if len(files) != 1:
-        raise SettingError(f"llm: {folder} holds {len(files)} GGUF files.", fix="Name the file: --llm FILE.gguf.")
-    return files[0]
+    return _provider(choose_llm(settings))[0]
 
 
 def _provider(choice: Path | EndpointChoice) -> tuple[Provider, Callable[[], Awaitable[None]]]:
@@ -122,9 +106,3 @@ def step_for(thread: Thread, system: str) -> Step:
         return state.with_turns(before=[prompt])
 
     return Step(transforms=[prompted])
-
-
-def _describe(choice: Path | EndpointChoice, settings: Settings) -> str:
-    if isinstance(choice, Path):
-        return f"{LLM_MODEL if settings.llm.strip() == 'embedded' else choice.name} in this process"
-    return f"{choice.model} at {choice.base_url}"

@@ -1,0 +1,40 @@
+"""What the settings choose of what is on this machine."""
+
+from pathlib import Path
+
+import pytest
+
+from discussion_helper.choices import LLM_MODEL, choose_llm, describe_llm
+from discussion_helper.errors import ModelMissing
+from discussion_helper.responder.base import EndpointChoice
+from discussion_helper.settings import Settings
+
+ENDPOINT = Settings(llm="m@http://127.0.0.1:9/v1")
+
+
+def test_an_endpoint_needs_nothing_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("DISCUSSION_HELPER_MODELS", str(tmp_path))
+    choice = choose_llm(ENDPOINT)
+
+    assert isinstance(choice, EndpointChoice)
+    assert "m at http://127.0.0.1:9/v1" == describe_llm(choice, ENDPOINT)
+
+
+def test_the_model_that_answers_is_asked_for_without_ears_and_a_voice(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("DISCUSSION_HELPER_MODELS", str(tmp_path))
+    with pytest.raises(ModelMissing) as missing:
+        choose_llm(Settings())
+
+    assert f"The model {LLM_MODEL} is not on this machine (looked in {tmp_path})." == missing.value.what
+    assert f"Run: discussion-helper models pull {LLM_MODEL}" == missing.value.fix
+
+
+@pytest.mark.models
+def test_the_default_model_is_one_file() -> None:
+    choice = choose_llm(Settings())
+
+    assert isinstance(choice, Path)
+    assert ".gguf" == choice.suffix
+    assert f"{LLM_MODEL} in this process" == describe_llm(choice, Settings())
