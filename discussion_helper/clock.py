@@ -1,5 +1,6 @@
 """The clock of one session."""
 
+import asyncio
 import time
 
 import anyio
@@ -9,6 +10,10 @@ __all__ = ["SessionClock", "now"]
 
 def now() -> float:
     """Monotonic seconds: the running event loop's clock (virtual in tests), else the process's."""
+    try:
+        return asyncio.get_running_loop().time()  # what anyio asks for too, in a tenth of the time
+    except RuntimeError:
+        pass
     try:
         return anyio.current_time()
     except anyio.NoEventLoopError:

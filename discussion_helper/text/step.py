@@ -3,7 +3,6 @@
 import inspect
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from copy import copy
 from dataclasses import replace
 from typing import Protocol, cast, runtime_checkable
 
@@ -98,7 +97,8 @@ class Step:
         on_phase: Callable[[Phase], object] | None = None,
     ) -> "Step":
         """This step for one event: it emits with `context`, turns go to `record`, and `on_phase` is told of phases."""
-        step = copy(self)
+        step = object.__new__(type(self))
+        step.__dict__.update(self.__dict__)
         step.context, step.over, step._record, step._on_phase = context, False, record, on_phase
         return step
 

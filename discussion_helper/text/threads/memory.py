@@ -58,18 +58,15 @@ class MemoryThreads:
 
     async def append(self, thread: Thread, turn: Turn) -> None:
         """See ThreadStore."""
-        async with thread.lock:
-            saved = self._saved(thread)
-            metadata = _storable(thread)
-            thread.state.append(turn)
-            self._note(saved, metadata)
+        saved, metadata = self._saved(thread), _storable(thread)
+        thread.state.append(turn)  # nothing is awaited: nobody gets in between, and the lock is not needed
+        self._note(saved, metadata)
 
     async def save(self, thread: Thread) -> None:
         """See ThreadStore."""
-        async with thread.lock:
-            saved = self._saved(thread)
-            if len(thread.state) != saved.turns or thread.metadata != saved.info.metadata:
-                self._note(saved, _storable(thread))
+        saved = self._saved(thread)
+        if len(thread.state) != saved.turns or thread.metadata != saved.info.metadata:
+            self._note(saved, _storable(thread))
 
     def _saved(self, thread: Thread) -> _Saved:
         saved = self._threads.get(thread.id)
