@@ -10,7 +10,17 @@ from discussion_helper.models import Model, Store, load_manifest, missing
 from discussion_helper.responder.base import EmbeddedChoice, EndpointChoice, parse_llm
 from discussion_helper.settings import Settings
 
-__all__ = ["LLM_MODEL", "Choices", "choose", "choose_llm", "describe_llm", "llm_of", "model_names", "recogniser_of", "voice_of"]
+__all__ = [
+    "LLM_MODEL",
+    "Choices",
+    "choose",
+    "choose_llm",
+    "describe_llm",
+    "llm_of",
+    "model_names",
+    "recogniser_of",
+    "voice_of",
+]
 
 LLM_MODEL = "SmolLM2-135M"
 """What answers when nothing else was asked for."""

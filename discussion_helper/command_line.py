@@ -12,6 +12,7 @@ __all__ = ["COMMANDS", "CommandParser", "parse", "told", "with_option"]
 COMMANDS = {
     "talk": "talk with this machine",
     "chat": "write with this machine, in the terminal or through a pipe",
+    "threads": "list, show and delete the conversations that are kept",
     "rehearse": "run the loop with fakes: no device, no model, nothing to install",
     "serve": "hold sessions over HTTP, for this machine's user",
     "devices": "list the microphones and loudspeakers",

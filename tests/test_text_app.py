@@ -11,7 +11,6 @@ from discussion_helper.commands.chat_request import ChatRequest, opened
 from discussion_helper.errors import ModelMissing, SettingError
 from discussion_helper.settings import Settings
 from discussion_helper.text.artifacts import TextDelta
-from discussion_helper.text.errors import ThreadNotFoundError
 from discussion_helper.text.inputs import UserMessageEvent
 from discussion_helper.text.providers.openai_compatible import EndpointProvider
 from discussion_helper.text.providers.scripted import ScriptedProvider
@@ -75,7 +74,7 @@ async def test_a_thread_in_which_nothing_was_said_is_forgotten(provider: Scripte
 
 
 async def test_a_thread_that_is_not_there_is_named(provider: ScriptedProvider, tmp_path: Path) -> None:
-    with pytest.raises(ThreadNotFoundError, match="nowhere-at-all"):
+    with pytest.raises(SettingError, match=r"--thread: there is no thread 'nowhere-at-all'. See: .* threads list"):
         await said(request(tmp_path, thread_id="nowhere-at-all"))
     with pytest.raises(SettingError, match="--last: there is no thread yet"):
         await said(request(tmp_path, last=True))

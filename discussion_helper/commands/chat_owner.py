@@ -74,8 +74,8 @@ class ChatOwner:
                         face.take(event)
                     tasks.cancel_scope.cancel()
             finally:
-                if len(stream.thread.state):
-                    self._left.append(f"Go on with: discussion-helper chat --thread {stream.id}")
+                if len(stream.thread.state):  # its id may begin with a dash, hence the =
+                    self._left.append(f"Go on with: discussion-helper chat --thread={stream.id}")
 
     async def _advise(self, settings: Settings, texts: Texts, face: ChatScreen) -> None:
         """What is in the way of an answer is told before one is asked for."""

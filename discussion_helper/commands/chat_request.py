@@ -13,6 +13,7 @@ from discussion_helper.commands.ending import HANGUP, Ending, LastResort
 from discussion_helper.commands.screen import complain
 from discussion_helper.errors import SettingError
 from discussion_helper.settings import Settings
+from discussion_helper.text.errors import ThreadNotFoundError
 from discussion_helper.text.inputs import EventContext
 from discussion_helper.text.outputs import PropertiesEvent
 from discussion_helper.text.stream import Stream
@@ -65,7 +66,11 @@ async def opened(request: ChatRequest) -> AsyncIterator[tuple[Texts, Stream]]:
 
 async def _stream(texts: Texts, request: ChatRequest) -> Stream:
     if request.thread_id:
-        return await texts.manager.attach(request.thread_id)
+        try:
+            return await texts.manager.attach(request.thread_id)
+        except ThreadNotFoundError:
+            what = f"--thread: there is no thread {request.thread_id[:80]!r}."
+            raise SettingError(what, fix="See: discussion-helper threads list") from None
     if not request.last:
         return await texts.manager.create()
     for info in await texts.store.list():

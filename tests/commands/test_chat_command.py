@@ -136,7 +136,7 @@ async def test_a_chat_from_its_first_word_to_its_end(capsys: pytest.CaptureFixtu
     assert (0, [0]) == (code, chat.last_resort.armed)
     assert chat.stream is not None
     assert ["Hello?", "Good day."] == [turn.text for turn in chat.stream.thread.state.turns]
-    assert f"Go on with: discussion-helper chat --thread {chat.stream.id}\n" == capsys.readouterr().err
+    assert f"Go on with: discussion-helper chat --thread={chat.stream.id}\n" == capsys.readouterr().err
 
 
 @pytest.mark.anyio
@@ -269,4 +269,4 @@ async def test_the_last_thread_shows_what_was_said_before_the_process_died(tmp_p
         began = time.monotonic()
         assert 0 == await second.code()
         assert time.monotonic() - began < LIMIT_S
-        assert "Go on with: discussion-helper chat --thread " in second.read
+        assert "Go on with: discussion-helper chat --thread=" in second.read

@@ -1,0 +1,104 @@
+"""`discussion-helper threads`: what it prints of a real database, and what it does to it."""
+
+import json
+from pathlib import Path
+
+import anyio
+import pytest
+
+from discussion_helper.cli import main
+from discussion_helper.text.artifacts import Text, ToolCall, ToolResult
+from discussion_helper.text.state import Turn
+from discussion_helper.text.threads.sqlite import SqliteThreads
+
+OLD, NEW, EMPTY = "an-older-thread", "-a-newer-thread", "an-empty-thread"
+
+
+def said(role: str, text: str, *, interrupted: bool = False) -> Turn:
+    return Turn(role, (Text(text),), interrupted=interrupted)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """A database with three threads."""
+    path = tmp_path / "threads.sqlite"
+
+    async def fill() -> None:
+        async with SqliteThreads(path) as threads:
+            await threads.create(thread_id=EMPTY)
+            for thread_id, turns in (
+                (OLD, [said("user", "Hello\nthere."), said("assistant", "Good \x1b[2Jday.", interrupted=True)]),
+                (NEW, [said("user", "日本 " * 40), Turn("assistant", (ToolCall("1", "add", "{}"),))]),
+            ):
+                thread = await threads.create(thread_id=thread_id)
+                for turn in turns:
+                    await threads.append(thread, turn)
+            await threads.append(thread, Turn("tool", (ToolResult("1", value=3),)))
+
+    anyio.run(fill)
+    return path
+
+
+def test_threads_are_listed_the_newest_first(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert 0 == main(["threads", "list", "--store", str(store)])
+    lines = capsys.readouterr().out.splitlines()
+
+    assert [NEW, OLD, EMPTY] == [line.split()[0] for line in lines]
+    assert ["3 turns", "2 turns", "0 turns"] == [" ".join(line.split()[3:5]) for line in lines]
+    assert lines[1].endswith("  Hello there.")
+    assert 120 > len(lines[0])
+
+
+def test_the_list_as_a_document(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["threads", "list", "--json", "--store", str(store)])
+    threads = json.loads(capsys.readouterr().out)["threads"]
+
+    assert {"id", "created_at", "updated_at", "turns", "first"} == threads[1].keys()
+    assert (OLD, 2, "Hello there.") == tuple(threads[1][key] for key in ("id", "turns", "first"))
+
+
+def test_a_thread_is_shown_without_anything_that_a_terminal_obeys(
+    store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert 0 == main(["threads", "show", OLD, "--store", str(store)])
+    assert ["you    Hello", "       there.", "agent  Good �[2Jday.", "       [interrupted]"] == (
+        capsys.readouterr().out.splitlines()
+    )
+    assert 0 == main(["threads", "show", "--store", str(store), "--", NEW])
+    assert ["agent  [calls add {}]", "tool   [gives 3]"] == capsys.readouterr().out.splitlines()[1:]
+
+
+def test_a_thread_as_a_document(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["threads", "show", OLD, "--json", "--store", str(store)])
+    thread = json.loads(capsys.readouterr().out)
+
+    assert (OLD, {}) == (thread["id"], thread["metadata"])
+    assert ["user", "assistant"] == [turn["role"] for turn in thread["turns"]]
+    assert {"kind": "text", "data": {"content": "Hello\nthere."}} == thread["turns"][0]["artifacts"][0]
+
+
+def test_a_deleted_thread_is_gone(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert 0 == main(["threads", "delete", OLD, "--store", str(store)])
+    assert f"Thread {OLD} is deleted.\n" == capsys.readouterr().out
+    assert 1 == main(["threads", "show", OLD, "--store", str(store)])
+    assert 0 == main(["threads", "delete", "--json", "--store", str(store), "--", NEW])
+    assert {"deleted": NEW} == json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("action", ["show", "delete"])
+def test_a_thread_that_is_not_there_is_named(action: str, store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for thread_id in ("nowhere-at-all", "../etc"):
+        assert 1 == main(["threads", action, thread_id, "--store", str(store)])
+        says = f"discussion-helper: There is no thread '{thread_id}'. See: discussion-helper threads list\n"
+        assert says == capsys.readouterr().err
+
+
+def test_looking_makes_no_database(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert 1 == main(["threads", "list", "--store", str(tmp_path / "none.sqlite")])
+    assert "--store: " in capsys.readouterr().err
+    monkeypatch.setattr("platformdirs.user_data_dir", lambda name, **_: str(tmp_path / name))
+    assert 0 == main(["threads", "list"])
+    assert "There is no thread yet: discussion-helper chat begins one.\n" == capsys.readouterr().out
+    assert [] == list(tmp_path.rglob("*.sqlite"))
