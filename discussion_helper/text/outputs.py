@@ -19,6 +19,7 @@ __all__ = [
     "TurnCompleteEvent",
     "as_wire",
     "is_droppable",
+    "stamped",
 ]
 
 Phase = Literal["submitted", "streaming", "cancelled", "done"]
@@ -106,6 +107,18 @@ class ClosedEvent:
     at_s: float = 0.0
     context: EventContext = field(default_factory=EventContext)
     kind: ClassVar[str] = "closed"
+
+
+_STAMPED = frozenset({TurnCompleteEvent, ArtifactEvent, LifecycleEvent, ErrorEvent, PropertiesEvent})
+
+
+def stamped(event: OutputEvent, at_s: float) -> OutputEvent:
+    """One of the events above with this time; others have none. Each is (payload, context, at_s), made anew."""
+    made: Any = type(event)
+    if made not in _STAMPED:
+        return event
+    again: OutputEvent = made(getattr(event, made.__match_args__[0]), event.context, at_s)
+    return again
 
 
 def is_droppable(event: OutputEvent) -> bool:

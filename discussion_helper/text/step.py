@@ -3,7 +3,6 @@
 import inspect
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import replace
 from typing import Protocol, cast, runtime_checkable
 
 import anyio
@@ -23,6 +22,7 @@ from discussion_helper.text.outputs import (
     Phase,
     TurnCompleteEvent,
     is_droppable,
+    stamped,
 )
 from discussion_helper.text.providers.base import Option, Provider
 from discussion_helper.text.state import Role, State, Turn
@@ -110,7 +110,7 @@ class Step:
         Raises TurnCancelledError when the event that this step belongs to is over.
         """
         if await self.hub.room_for(event):
-            event = self._stamped(event)
+            event = stamped(event, self.clock.now())
         if self.over:
             raise TurnCancelledError
         for observe in self._on_emit:
@@ -120,13 +120,9 @@ class Step:
                 _log.exception("an observer of %s failed", event.kind)
         self.hub.publish(event)
 
-    def _stamped(self, event: OutputEvent) -> OutputEvent:
-        """With the time of now, where it has a time."""
-        return replace(event, at_s=self.clock.now()) if hasattr(event, "at_s") else event  # type: ignore[type-var]
-
     async def emit_from_outside(self, event: OutputEvent) -> None:
         """The same for an event that does not know this step's clock."""
-        await self.emit(self._stamped(event))
+        await self.emit(stamped(event, self.clock.now()))
 
     async def phase(self, phase: Phase) -> None:
         """Tell where the event is in its life."""
