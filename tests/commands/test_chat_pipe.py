@@ -314,7 +314,7 @@ async def test_what_the_user_said_survives_the_death_of_the_process(endpoint: "F
         (["chat", "--details"], "--details goes with --pipe"),
         (["chat", "--pipe", "--llm", "nonsense"], "--llm names neither"),
         (["chat", "--pipe", "--last"], "--last: there is no thread yet. Leave it out"),
-        (["chat", "--pipe", "--thread", "../nowhere"], "Thread '../nowhere' was not found"),
+        (["chat", "--pipe", "--thread", "../nowhere"], "--thread: there is no thread '../nowhere'"),
     ],
 )
 def test_what_is_wrong_is_one_line(
