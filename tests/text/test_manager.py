@@ -22,7 +22,7 @@ from discussion_helper.text.outputs import OutputEvent
 from discussion_helper.text.providers.scripted import FOREVER, ScriptedProvider
 from discussion_helper.text.step import Step
 from discussion_helper.text.stream import Stream
-from discussion_helper.text.threads.base import Thread
+from discussion_helper.text.threads.base import Thread, checked_id, new_id
 from discussion_helper.text.threads.memory import MemoryThreads
 
 pytestmark = pytest.mark.anyio
@@ -217,3 +217,10 @@ async def test_a_thread_that_cannot_be_stored_opens_no_stream(manager_of: Make) 
             await manager.create()
 
         assert [] == manager.list()
+
+
+def test_an_id_is_never_taken_for_an_option() -> None:
+    made = {new_id() for _ in range(2000)}
+
+    assert 2000 == len(made)
+    assert not [thread_id for thread_id in made if thread_id.startswith("-") or checked_id(thread_id) != thread_id]

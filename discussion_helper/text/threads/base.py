@@ -106,8 +106,9 @@ class ThreadStore(Protocol):
 
 
 def new_id() -> str:
-    """A new id that cannot be guessed: 128 bits."""
-    return secrets.token_urlsafe(16)
+    """A new id that cannot be guessed, of 126 bits or more; it does not begin as an option of a command does."""
+    made = secrets.token_urlsafe(16)
+    return made if made[0] != "-" else new_id()
 
 
 def checked_id(thread_id: str) -> str:
