@@ -82,7 +82,8 @@ class EndpointProvider:
     async def warmup(self) -> None:
         """Ask for the list of models: is anybody there, and is the key good. Five seconds at most.
 
-        Raises EndpointRefused, EndpointUnreachable. An endpoint that has no such list is taken as it is.
+        Raises EndpointRefused, EndpointUnreachable, and EndpointStalled at the limit. An endpoint that has no such
+        list is taken as it is.
         """
         await self._server.check(within_s=_WARMUP_LIMIT_S)
 
