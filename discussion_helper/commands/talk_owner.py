@@ -153,6 +153,8 @@ class _Conversing:
         self, settings: Settings, suggest: Callable[[Settings], Awaitable[str]] | None, document: Document
     ) -> None:
         events = self._session.events("*")
+        before = await _stamp(settings)
+        written = False
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._face.run)
@@ -168,17 +170,17 @@ class _Conversing:
             with anyio.CancelScope(shield=True):
                 await self._session.stop()
                 await self._follow(events)
+                written = await _stamp(settings) != before
             self._tell_unsaid()
             document.print()
-            self._leave(settings)
+            self._leave(f" The recording is {settings.output}." if written else "")
         await self._check()
 
     async def _follow(self, events: Subscription[Event]) -> None:
         async for event in events:
             self._face.take(event)
 
-    def _leave(self, settings: Settings) -> None:
-        where = f" The recording is {settings.output}." if settings.output else ""
+    def _leave(self, where: str) -> None:
         for line in [*self._face.farewell(), _summary(self._session) + where]:
             complain(line)
 
@@ -259,6 +261,17 @@ class _Conversing:
         await self._face.suspend()
         if closes:
             await self._session.mute(False)
+
+
+async def _stamp(settings: Settings) -> tuple[int, int] | None:
+    """Of the recording: another one after a talk says that something of the talk is in it."""
+    if settings.output is None:
+        return None
+    try:
+        found = await anyio.Path(settings.output).stat()
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns
 
 
 def _introduction(talk: "Talk") -> str:

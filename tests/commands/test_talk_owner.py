@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -262,11 +263,31 @@ async def test_the_face_leaves_its_lines_behind(capsys: pytest.CaptureFixture[st
     assert ["The face is gone.", "No answers."] == capsys.readouterr().err.splitlines()[-2:]
 
 
-async def test_the_closing_line_says_where_the_recording_is(capsys: pytest.CaptureFixture[str]) -> None:
-    recorded = Plan(Settings(inputs=(Path("a.wav"),), output=Path("talk.wav")))
-    await owner_of(ScriptedListener([]), ScriptedFace({}), NoResort()).hold(lambda: recorded)
+async def test_the_closing_line_says_where_the_recording_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "talk.wav"
+    output.write_bytes(b"older")
+    recorded = Plan(Settings(inputs=(Path("a.wav"),), output=output))
 
-    assert "No answers. The recording is talk.wav." == capsys.readouterr().err.splitlines()[-1]
+    class Recording(ScriptedFace):
+        def take(self, event: Event) -> None:
+            super().take(event)
+            if event.kind == "timing":
+                output.write_bytes(b"an answer")
+
+    await owner_of(ScriptedListener(["Hello."]), Recording({}), NoResort()).hold(lambda: recorded)
+
+    assert capsys.readouterr().err.splitlines()[-1].endswith(f" interrupted 0%. The recording is {output}.")
+
+
+async def test_nothing_is_said_of_a_recording_that_the_talk_left_as_it_was(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "old.wav").write_bytes(b"older")
+    for name in ("old.wav", "none.wav"):
+        settings = Settings(inputs=(Path("a.wav"),), output=tmp_path / name)
+        await owner_of(ScriptedListener([]), ScriptedFace({}), NoResort()).hold(partial(Plan, settings))
+
+        assert "No answers." == capsys.readouterr().err.splitlines()[-1]
 
 
 async def test_an_end_before_the_start_starts_nothing() -> None:
