@@ -17,12 +17,18 @@ from discussion_helper.text.outputs import ArtifactEvent, LifecycleEvent, Output
 
 __all__ = ["PipeText", "json_line", "plain"]
 
-_NOT_TEXT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_NOT_TEXT = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff"
+    "\ufeff\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f]"
+)
+"""Controls, surrogates, separators of lines and paragraphs, and characters that are not seen. Not the two joiners:
+words of Persian and Hindi, and pictures made of several, need them.
+"""
 
 
 def plain(text: str) -> str:
     """The text without what a terminal would obey, which may well be what reads it: no control characters but line
-    feeds and tabs.
+    feeds and tabs, nothing that is not seen or turns the direction of the text, and no other end of a line.
     """
     return _NOT_TEXT.sub("\ufffd", text.replace("\r", ""))
 

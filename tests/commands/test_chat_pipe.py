@@ -90,6 +90,10 @@ def test_details_are_fenced_blocks() -> None:
 
 
 def test_what_a_terminal_would_obey_is_not_printed() -> None:
+    for unseen in "\xad\u200b\u200f\u2028\u2029\u202e\u2066\ufeff\U000e0041":
+        assert "a\ufffdb" == plain(f"a{unseen}b")
+    for text in ("می\u200cخواهم", "👩\u200d💻", "a\xa0b\u3000c", "עברית"):
+        assert text == plain(text)
     assert "a\tb\n\ufffd[2J\ufffd]0;x\ufffd\ufffd" == plain("a\tb\r\n\x1b[2J\x9d]0;x\x07\ud800")
     hostile = "\x1b[2J"
     events = [
