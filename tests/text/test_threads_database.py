@@ -228,6 +228,29 @@ async def test_a_thread_that_another_process_deleted_is_gone(path: Path) -> None
             await store.get(thread_id)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a file that is open cannot be deleted there")
+async def test_nothing_is_acknowledged_that_goes_to_a_file_which_is_not_there_any_more(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(path.parent)
+    async with SqliteThreads(path.name) as store:
+        thread = await store.create()
+        monkeypatch.chdir("/")
+        await store.append(thread, said("1"))
+        path.rename(path.with_name("moved.db"))  # noqa: ASYNC240
+        for _ in ("deleted", "replaced"):
+            with pytest.raises(SaveError, match=r"threads.db: the file was deleted or replaced.*Put it back"):
+                await store.append(thread, said("lost"))
+            with pytest.raises(SaveError, match="deleted or replaced"):
+                await store.create()
+            path.touch()  # noqa: ASYNC240
+        assert ["1"] == [turn.text for turn in thread.state.turns]
+        path.with_name("moved.db").replace(path)
+        await store.append(thread, said("2"))
+    async with SqliteThreads(path) as store:
+        assert ["1", "2"] == [turn.text for turn in (await store.get(thread.id)).state.turns]
+
+
 async def test_migrations_are_applied_once_and_in_order(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     thread_id = await stored_thread(path, "1")
     applied: list[str] = []

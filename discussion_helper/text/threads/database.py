@@ -10,6 +10,7 @@ from discussion_helper.text.errors import SaveError, StoreBusyError, ThreadCorru
 from discussion_helper.text.state import Turn
 from discussion_helper.text.threads.base import ThreadInfo, checked_id
 from discussion_helper.text.threads.codec import info_data, info_from, loaded, turn_of
+from discussion_helper.text.threads.open_file import OpenFile
 from discussion_helper.text.threads.schema import migrate
 from discussion_helper.text.threads.shelf import GoneError, Loaded, OvertakenError
 
@@ -30,6 +31,7 @@ class DatabaseShelf:
     def __init__(self, path: str) -> None:
         self._path = path
         self._connection: sqlite3.Connection | None = None
+        self._file: OpenFile | None = None
         self.problems: dict[str, str] = {}
 
     # -- open and closed
@@ -41,6 +43,7 @@ class DatabaseShelf:
                 path = Path(self._path)
                 path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
                 path.touch(mode=0o600)
+                self._file = OpenFile(self._path)
             # The calls come from different worker threads, one at a time.
             self._connection = sqlite3.connect(
                 self._path, timeout=BUSY_S, isolation_level=None, check_same_thread=False
@@ -76,6 +79,8 @@ class DatabaseShelf:
         """All of it, or nothing; others write before or after."""
         self._database.execute("BEGIN IMMEDIATE")
         try:
+            if self._file is not None:
+                self._file.check()
             yield
             self._database.execute("COMMIT")
         except BaseException:
