@@ -73,9 +73,11 @@ def run(arguments: argparse.Namespace) -> int:
 def request_of(arguments: argparse.Namespace) -> "ChatRequest":
     """What the arguments ask for. Raises SettingError, which names the option's field."""
     from discussion_helper.commands.chat_request import ChatRequest
+    from discussion_helper.commands.store_file import checked_file
 
+    store = checked_file("--store", arguments.store)
     settings = Settings(llm=arguments.llm, system=arguments.system)
-    return ChatRequest(settings, arguments.store, arguments.thread, arguments.last)
+    return ChatRequest(settings, store, arguments.thread, arguments.last)
 
 
 def _is_terminal(stream: TextIO | None) -> bool:

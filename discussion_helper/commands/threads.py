@@ -64,9 +64,11 @@ def _run(work: _Run, arguments: argparse.Namespace) -> int:
 
 def _path_of(path: Path | None) -> str:
     """The database; looking makes none. Raises SettingError."""
+    from discussion_helper.commands.store_file import checked_file
     from discussion_helper.text.threads.database import MEMORY
     from discussion_helper.text_app import data_folder
 
+    path = checked_file("--store", path)
     if path is not None and not path.is_file():
         raise SettingError(f"--store: {path} is not there.", fix="Name the file that chat was given.")
     own = path or data_folder() / "threads.sqlite"

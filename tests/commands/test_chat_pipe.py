@@ -317,6 +317,8 @@ async def test_what_the_user_said_survives_the_death_of_the_process(endpoint: "F
         (["chat", "--json"], "--json goes with --pipe"),
         (["chat", "--details"], "--details goes with --pipe"),
         (["chat", "--pipe", "--llm", "nonsense"], "--llm names neither"),
+        (["chat", "--pipe", "--store", ""], "--store: the name is empty, or that of this folder. Name a file"),
+        (["chat", "--pipe", "--store", os.sep], "is a folder. Name a file"),
         (["chat", "--pipe", "--last"], "--last: there is no thread yet. Leave it out"),
         (["chat", "--pipe", "--thread", "../nowhere"], "--thread: there is no thread '../nowhere'"),
     ],
@@ -325,7 +327,7 @@ def test_what_is_wrong_is_one_line(
     argv: list[str], says: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"Hello?")))
-    store = ["--store", str(tmp_path / "t.sqlite")]
+    store = [] if "--store" in argv else ["--store", str(tmp_path / "t.sqlite")]
     llm = [] if "--llm" in argv else ["--llm", "m@http://127.0.0.1:9"]
 
     assert 1 == main([*argv, *store, *llm])

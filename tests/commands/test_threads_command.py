@@ -98,6 +98,8 @@ def test_looking_makes_no_database(
 ) -> None:
     assert 1 == main(["threads", "list", "--store", str(tmp_path / "none.sqlite")])
     assert "--store: " in capsys.readouterr().err
+    assert 1 == main(["threads", "list", "--store", ""])
+    assert "--store: the name is empty" in capsys.readouterr().err
     monkeypatch.setattr("platformdirs.user_data_dir", lambda name, **_: str(tmp_path / name))
     assert 0 == main(["threads", "list"])
     assert "There is no thread yet: discussion-helper chat begins one.\n" == capsys.readouterr().out

@@ -1,0 +1,16 @@
+"""The file that an option names for threads."""
+
+import os
+from pathlib import Path
+
+from discussion_helper.errors import SettingError
+
+__all__ = ["checked_file"]
+
+
+def checked_file(option: str, path: Path | None) -> Path | None:
+    """The same. Raises SettingError naming the option for a folder, as which an empty name counts."""
+    if path is not None and os.path.isdir(path):
+        named = "the name is empty, or that of this folder" if path == Path() else f"{path} is a folder"
+        raise SettingError(f"{option}: {named}.", fix="Name a file, or leave it out.")
+    return path
