@@ -41,6 +41,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve until Ctrl-C or SIGTERM."""
+    from discussion_helper.commands.store_file import checked_file
     from discussion_helper.web import bound_socket
     from discussion_helper.web.security import checked_token, is_loopback
 
@@ -56,11 +57,21 @@ def run(arguments: argparse.Namespace) -> int:
         microphone=arguments.device,
         loudspeaker=arguments.device,
     )
+    _check(settings)
+    checked_file("--threads", arguments.threads)
     token = checked_token(os.environ.get(TOKEN_VARIABLE, secrets.token_urlsafe(32)))
     assert token is not None
     with bound_socket(arguments.host, arguments.port) as listening:
         anyio.run(_serve, arguments, settings, token, listening)
     return 0
+
+
+def _check(settings: Settings) -> None:
+    """What cannot become right while it is served. Models that are missing can. Raises SettingError."""
+    from discussion_helper.choices import llm_of, recogniser_of, voice_of
+
+    for choose in (recogniser_of, voice_of, llm_of):
+        choose(settings)
 
 
 async def _serve(arguments: argparse.Namespace, settings: Settings, token: str, listening: socket.socket) -> None:

@@ -95,6 +95,12 @@ def test_what_cannot_be_served_is_told_by_its_option(monkeypatch: pytest.MonkeyP
             (["--port", "70000"], "port: "),
             (["--host", "no such host", "--allow-host", "x"], "port: "),
             (["--language", "x"], "language: "),
+            (["--language", "de"], "language: "),
+            (["--llm", "nofile.gguf"], "llm: .*nofile.gguf cannot be read"),
+            (["--llm", "nonsense"], "llm names neither"),
+            (["--stt", "nonsense"], "stt: "),
+            (["--voice", "nofile.onnx"], "voice: .*nofile.onnx"),
+            (["--threads", ""], "--threads: the name is empty"),
         ):
             arguments = parser.parse_args(["serve", *options])
             with pytest.raises(SettingError, match=says) as refused:
