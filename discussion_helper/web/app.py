@@ -26,6 +26,7 @@ from discussion_helper.web.security import Guard, checked_token
 from discussion_helper.web.session_routes import SessionRoutes
 from discussion_helper.web.thread_routes import ThreadRoutes
 from discussion_helper.web.turn_routes import TurnRoutes
+from discussion_helper.web.upgrades import NoUpgrades
 
 __all__ = ["create_app"]
 
@@ -89,6 +90,7 @@ def create_app(
         middleware=[
             Middleware(Guard, token=checked_token(token), allowed_hosts=allowed_hosts),
             Middleware(Catching),
+            Middleware(NoUpgrades),
             Middleware(Bounded, limits=bounds),
         ],
         exception_handlers={DiscussionError: answer_to_error, HTTPException: answer_to_http},

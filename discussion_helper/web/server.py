@@ -6,6 +6,7 @@ from types import FrameType
 
 import uvicorn
 from starlette.applications import Starlette
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from discussion_helper.errors import SettingError
 
@@ -28,6 +29,13 @@ def bound_socket(host: str, port: int) -> socket.socket:
         raise SettingError(what, fix="Name another one, or 0 for any that is free.") from error
 
 
+class _Http(H11Protocol):
+    """HTTP/1.1 and nothing else."""
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """The app tells who asked; uvicorn would tell the user to install a library for it."""
+
+
 class Server(uvicorn.Server):
     """`await serve(sockets=[...])`; `should_exit = True`, Ctrl-C or SIGTERM ends it, and it returns."""
 
@@ -38,6 +46,8 @@ class Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 app,
+                http=_Http,
+                ws="none",
                 log_level=log_level,
                 access_log=False,
                 server_header=False,
