@@ -6,8 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from starlette.routing import Route
 
 from discussion_helper.command_line import COMMANDS
+from discussion_helper.web import create_app
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -52,3 +54,13 @@ def test_every_example_passes_the_type_checker(tmp_path: Path) -> None:
 def test_every_command_is_in_the_table() -> None:
     table = README.partition("## Commands")[2].partition("\n## ")[0]
     assert set(COMMANDS) == set(re.findall(r"^\| `([a-z]+)", table, re.MULTILINE))
+
+
+def test_the_routes_in_the_table_are_those_of_the_server() -> None:
+    routes = [
+        (method, re.sub(r"\{\w+\}", "ID", route.path))
+        for route in create_app(token=None).routes
+        if isinstance(route, Route)
+        for method in (route.methods or set()) - {"HEAD"}
+    ]
+    assert sorted(routes) == sorted(re.findall(r"^\| `([A-Z]+)` \| `(/\S*)` \|", README, re.MULTILINE))

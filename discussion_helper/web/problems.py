@@ -57,7 +57,7 @@ async def answer_to_http(_: Request, error: Exception) -> Answer:
     """What Starlette raises: no such route, or not with this method."""
     assert isinstance(error, HTTPException)
     known = {
-        404: ("There is nothing at this address.", "Look at the routes in the documentation."),
+        404: ("There is nothing at this address.", "Use /health, /sessions, /sessions/ID/events or /threads."),
         405: ("This address does not know that method.", f"Use {(error.headers or {}).get('Allow', 'another one')}."),
     }
     what, fix = known.get(error.status_code, (str(error.detail), ""))
