@@ -16,7 +16,7 @@ from anyio.lowlevel import checkpoint
 
 from discussion_helper.failures import Carried
 
-__all__ = ["LET_GO_S", "TURNS_OWED", "Background", "CancelledWithin", "isolated", "unwrapped"]
+__all__ = ["LET_GO_S", "TURNS_OWED", "Background", "CancelledWithin", "Home", "isolated", "unwrapped"]
 
 T = TypeVar("T")
 
@@ -35,6 +35,18 @@ def unwrapped(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     return error
+
+
+class Home:
+    """The thread and the event loop that something belongs to."""
+
+    def __init__(self) -> None:
+        self._home = _here()
+
+    def check(self, name: str) -> None:
+        """Raises RuntimeError in another thread or on another event loop: event loops do not wake each other."""
+        if _here() != self._home:
+            raise RuntimeError(f"{name} runs on another event loop; call it there (anyio.from_thread.run)")
 
 
 class Background(Generic[T]):

@@ -5,6 +5,7 @@ from typing import Self
 
 import anyio
 
+from discussion_helper.anticipation import Anticipation
 from discussion_helper.background import isolated
 from discussion_helper.clock import SessionClock, now
 from discussion_helper.closing import Part, close_parts
@@ -55,6 +56,8 @@ class Discussion:
         self._thread = thread
         self._record = Record(observer)
         self._delivery = Delivery(self._record, self.policy, thread, onset=lambda: speech_started(self.listener))
+        self._anticipation = Anticipation(responder)
+        self._record.on_partial = self._anticipate
         self._turns = Turns()
         self._cut_reply: Reply | None = None
         self._tasks: anyio.abc.TaskGroup | None = None
@@ -94,6 +97,7 @@ class Discussion:
             raise self.failures[0] from None
         finally:
             self._turns.close()
+            await self._anticipation.stop()
             await self._keep_unanswered()
             self._record.set_floor(Floor.IDLE)
         return self.conversation
@@ -175,10 +179,16 @@ class Discussion:
         self._record.add(turn)
         self._record.set_floor(Floor.THINKING)
         await store(self._thread, turn)
-        sentences = self.responder.reply(self._messages())
-        reply = self._begin(sentences, max_sentences=self.policy.max_reply_sentences)
+        messages = self._messages()
+        await self._anticipation.settle(messages)
+        reply = self._begin(self.responder.reply(messages), max_sentences=self.policy.max_reply_sentences)
         if await reply.generation.ready():
             await self._deliver(reply, turn=turn, received=received)
+
+    def _anticipate(self, text: str) -> None:
+        """The user has said this, and may be about to say more."""
+        if self.conversation.floor is Floor.LISTENING and text.strip():
+            self._anticipation.begin([*self._messages(), {"role": "user", "content": text}])
 
     def _messages(self) -> list[Message]:
         return self._thread.messages() if isinstance(self._thread, Remembers) else self.conversation.as_messages()

@@ -13,6 +13,7 @@ from discussion_helper.errors import SettingError
 from discussion_helper.types import Message, SpokenSentence, Utterance
 
 __all__ = [
+    "Anticipates",
     "Attachable",
     "Audible",
     "CutsText",
@@ -59,6 +60,18 @@ class Responder(Protocol):
 
     async def aclose(self) -> None:
         """Release the model or connection; idempotent."""
+        ...
+
+
+@runtime_checkable
+class Anticipates(Protocol):
+    """A responder that can get ready for a turn that is probably over, as by reading it."""
+
+    async def anticipate(self, messages: Sequence[Message]) -> None:
+        """The next call of `reply` will probably be with these messages; returns when it is ready for it.
+
+        Cancelled when the user has said something else. `reply` may be called while it runs.
+        """
         ...
 
 

@@ -20,6 +20,8 @@ class Record:
         self.clock = SessionClock()
         self._observer = observer
         self._closed = False
+        self.on_partial: Callable[[str], None] | None = None
+        """Told of what the user has said so far, where the listener reports it."""
 
     def add(self, utterance: Utterance) -> None:
         """A finished turn."""
@@ -66,3 +68,5 @@ class Record:
     def report(self, kind: str, /, **data: Any) -> None:
         """Tell of a fine event."""
         self.tell(kind, data)
+        if kind == "partial" and self.on_partial is not None and not self._closed:
+            self.on_partial(str(data.get("text", "")))

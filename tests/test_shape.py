@@ -23,7 +23,7 @@ LAYERS = (  # from the bottom; a module imports from its own layer and those bel
         *("events", "overflow", "subscription", "background", "closing", "generation", "iteration", "onset", "parts"),
         *("readying", "storing", "turns"),
     ),
-    ("record", "reply", "delivery", "discussion", "session", "registry"),
+    ("record", "reply", "delivery", "anticipation", "discussion", "session", "registry"),
     ("audio",),
     ("vad", "turn", "stt", "tts", "responder"),
     ("testing",),

@@ -54,9 +54,7 @@ class ChatScreen:
         self._end = end
         self._keyboard = keyboard
         self._transcript = Transcript(state)
-        self._typed = TypedText(
-            LONGEST_TYPED, self._tell_too_long, accept=self._send, multiline=True, history=history
-        )
+        self._typed = TypedText(LONGEST_TYPED, self._tell_too_long, accept=self._send, multiline=True, history=history)
         self._screen = FullScreen(screen, self._make_application, end)
         self._rings = False
         """The end of what runs is worth a bell."""

@@ -57,7 +57,6 @@ class Wait:
     stages: tuple[tuple[str, int], ...]
     total_ms: int
 
-
     def __str__(self) -> str:
         stages = "".join(f"{stage} {ms}  " for stage, ms in self.stages)
         return f"{stages}= {self.total_ms} ms"

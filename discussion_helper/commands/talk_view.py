@@ -147,4 +147,3 @@ class TerminalFace:
         if not taken and self.application is not None:
             self.application.output.bell()
         return taken
-

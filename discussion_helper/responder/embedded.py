@@ -69,7 +69,11 @@ class EmbeddedResponder:
 
     async def warmup(self) -> None:
         """Load the model and read the system prompt. Raises ModelError, ResponderError."""
-        decoding = self._begin([], 0)
+        await self.anticipate([])
+
+    async def anticipate(self, messages: Sequence[Message]) -> None:
+        """Read these messages; a reply to them then begins some 0.2 s earlier. Raises ModelError, ResponderError."""
+        decoding = self._begin(without_fragments(messages), 0)
         try:
             await decoding.outcome()
         finally:
@@ -81,6 +85,10 @@ class EmbeddedResponder:
 
     def _begin(self, messages: Sequence[Message], max_tokens: int) -> Decoding:
         request = EmbeddedRequest(
-            messages=messages, system=self._system, max_tokens=max_tokens, sampling=self._sampling
+            messages=messages,
+            system=self._system,
+            max_tokens=max_tokens,
+            reply_tokens=self._max_tokens,
+            sampling=self._sampling,
         )
         return self._model.begin(request)

@@ -31,6 +31,8 @@ class EmbeddedRequest:
     messages: Sequence[Message]
     system: str
     max_tokens: int
+    reply_tokens: int = 0
+    """Kept free for the reply, where that is more: what is read ahead of it must leave out the same turns."""
     sampling: Mapping[str, Any]
     counted: bool = False
     """Whether to set `usage`."""
@@ -105,7 +107,7 @@ class EmbeddedModel:
 
     def _room(self, request: EmbeddedRequest) -> int:
         """Bytes for the turns, beside the system prompt and the reply."""
-        tokens = self._context - request.max_tokens - _MARGIN
+        tokens = self._context - max(request.max_tokens, request.reply_tokens) - _MARGIN
         return max(int(tokens * self._bytes_per_token) - size_of(request.system), 1)
 
     def _correct(self, messages: Sequence[Any], tokens: int) -> None:

@@ -44,8 +44,9 @@ class EndpointClient:
         """A completion that is not asked for yet; `fields` are more of the request, see Completion for `optional`."""
         request = {
             "model": self.model,
-            "messages": messages,
-            "extra_body": dict(fields),
+            "messages": [],
+            # Not as its own field: the client goes through each message on the event loop, 0.17 ms for every one.
+            "extra_body": {**fields, "messages": messages},
             "extra_headers": self._headers,
         }
         return Completion(self._client, request, errors=self.errors, optional=optional)

@@ -4,6 +4,8 @@ import json
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Protocol
 
+from discussion_helper.errors import SettingError
+
 __all__ = [
     "ARTIFACTS",
     "Artifact",
@@ -17,6 +19,9 @@ __all__ = [
     "ToolCallDelta",
     "ToolResult",
     "Usage",
+    "check_artifact",
+    "is_delta",
+    "is_ours",
     "payload_of",
 ]
 
@@ -148,6 +153,35 @@ Delta = TextDelta | ReasoningDelta | ToolCallDelta
 _WHOLE = (Text, Reasoning, ToolCall, ToolResult, Usage, Image)
 ARTIFACTS: dict[str, type[Any]] = {made.kind: made for made in (*_WHOLE, TextDelta, ReasoningDelta, ToolCallDelta)}
 """By kind."""
+
+
+_TYPES: dict[type[Any], tuple[tuple[str, type[Any]], ...]] = {
+    made: tuple((field.name, field.type) for field in fields(made) if field.type in (str, int, bool))
+    for made in ARTIFACTS.values()
+}
+"""The fields of each and what they hold; a result's value may be anything, and is looked at when it is stored."""
+
+
+def is_ours(artifact: object) -> bool:
+    """Whether it is one of the kinds above, which are stored and sent; others are only shown."""
+    return type(artifact) in _TYPES
+
+
+def is_delta(artifact: Artifact) -> bool:
+    """Whether it is a piece of something."""
+    return isinstance(artifact, TextDelta | ReasoningDelta | ToolCallDelta)
+
+
+def check_artifact(artifact: object) -> None:
+    """Raises SettingError for what has no kind, and for one of ours that holds something else than it should."""
+    if not isinstance(getattr(artifact, "kind", None), str):
+        what = f"artifact: {str(artifact)[:80]!r} ({type(artifact).__name__}) is none."
+        raise SettingError(what, fix="Give Text, ToolCall, ..., or an object with a kind.")
+    for name, wanted in _TYPES.get(type(artifact), ()):
+        value = getattr(artifact, name)
+        if type(value) is not wanted:
+            what = f"{type(artifact).__name__}.{name}: {str(value)[:80]!r} is no {wanted.__name__}."
+            raise SettingError(what, fix="See to who made it.")
 
 
 def payload_of(artifact: Artifact) -> dict[str, Any] | None:

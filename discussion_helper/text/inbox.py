@@ -6,13 +6,20 @@ from dataclasses import dataclass, field, replace
 
 import anyio
 
+from discussion_helper.errors import SettingError
 from discussion_helper.text.errors import QueueFullError, SessionError
 from discussion_helper.text.inputs import EventContext, InputEvent
 
-__all__ = ["INBOX", "Inbox", "Item"]
+__all__ = ["INBOX", "Inbox", "Item", "check_count"]
 
 INBOX = 10_000
 """Events that may wait in one stream."""
+
+
+def check_count(name: str, value: object) -> None:
+    """Raises SettingError unless it is a whole number of 1 or more."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise SettingError(f"{name}: {value!r} is too few, or no number.", fix="Use a whole number from 1.")
 
 
 def _identified(context: EventContext) -> EventContext:
@@ -30,7 +37,10 @@ class Item:
 
     @classmethod
     def of(cls, event: InputEvent) -> "Item":
-        """Queue this; it gets an id if it has none."""
+        """Queue this; it gets an id if it has none. Raises SettingError for what is no event."""
+        if not isinstance(getattr(event, "kind", None), str) or not isinstance(event.context, EventContext):
+            what = f"event: {type(event).__name__} is none."
+            raise SettingError(what, fix="Use UserMessageEvent(text), or an object with a kind and an EventContext.")
         return cls(event, _identified(event.context))
 
     def answer(self, error: SessionError | None = None) -> None:
@@ -50,6 +60,8 @@ class Inbox:
     """First in, first out. For the event loop's thread."""
 
     def __init__(self, session_id: str, *, capacity: int = INBOX) -> None:
+        """Raises SettingError for a capacity below 1."""
+        check_count("inbox", capacity)
         self._session_id = session_id
         self._capacity = capacity
         self._items: deque[Item] = deque()

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
+from discussion_helper.errors import SettingError
+
 __all__ = ["EventContext", "InputEvent", "InterruptEvent", "UserMessageEvent"]
 
 
@@ -32,11 +34,15 @@ class InputEvent(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class UserMessageEvent:
-    """The user said something."""
+    """The user said something. Raises SettingError for content that is no text."""
 
     content: str
     context: EventContext = field(default_factory=EventContext)
     kind: ClassVar[str] = "user_message"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.content, str):
+            raise SettingError(f"content: {type(self.content).__name__} is not text.", fix="Use a string.")
 
 
 @dataclass(frozen=True, slots=True)

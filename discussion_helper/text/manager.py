@@ -56,11 +56,13 @@ class Manager:
         self._streams: dict[str, Stream] = {}
         self._opening: dict[str, tuple[anyio.Lock, int]] = {}
         self._sinks = Sinks()
+        self._closed = False
 
     # -- opening
 
     async def create(self, *, metadata: dict[str, str] | None = None) -> Stream:
-        """A stream on a new thread. Raises SaveError, and SessionError when the step cannot be made."""
+        """A stream on a new thread. Raises SaveError, and SessionError when the step cannot be made or it is closed."""
+        self._check_open()
         thread = await self.store.create(metadata=metadata)
         try:
             return await self._opened(thread)
@@ -75,6 +77,7 @@ class Manager:
         Raises ThreadNotFoundError, ThreadCorruptError, and SessionError when the step cannot be made.
         """
         async with self._alone(thread_id):
+            self._check_open()
             held = self._streams.get(thread_id)
             if held is not None and held.open:
                 return held
@@ -84,6 +87,7 @@ class Manager:
 
     async def _opened(self, thread: Thread) -> Stream:
         step = await self._step_for(thread)
+        self._check_open()
         stream = Stream(thread, step, self._provider, self._processor, self.store, closed=self._forget, **self._bounds)
         self.sessions.add(stream)
         self._streams[thread.id] = stream
@@ -93,9 +97,16 @@ class Manager:
     async def _step_for(self, thread: Thread) -> Step:
         try:
             made = self._step_factory(thread)
-            return await made if inspect.isawaitable(made) else made
+            step = await made if inspect.isawaitable(made) else made
         except Exception as cause:
             raise SessionError(f"create step: {cause}") from cause
+        if not isinstance(step, Step):
+            raise SessionError(f"create step: the factory gave {step!r}.", fix="Have it return a Step.")
+        return step
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise SessionError("The manager is closed.", fix="Make another one.")
 
     @asynccontextmanager
     async def _alone(self, thread_id: str) -> AsyncIterator[None]:
@@ -146,7 +157,8 @@ class Manager:
         await self.get(session_id).aclose()
 
     async def aclose(self) -> None:
-        """Close all streams at the same time; idempotent."""
+        """Close all streams at the same time, and open no more; idempotent."""
+        self._closed = True
         async with anyio.create_task_group() as tasks:
             for stream in tuple(self._streams.values()):
                 tasks.start_soon(stream.aclose)

@@ -2,12 +2,7 @@
 
 from discussion_helper.text.artifacts import Artifact, Delta, ReasoningDelta, TextDelta, ToolCallDelta
 
-__all__ = ["Merger", "is_delta"]
-
-
-def is_delta(artifact: Artifact) -> bool:
-    """Whether it is a piece of something."""
-    return isinstance(artifact, TextDelta | ReasoningDelta | ToolCallDelta)
+__all__ = ["Merger"]
 
 
 class Merger:

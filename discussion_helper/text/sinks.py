@@ -3,11 +3,13 @@
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Collection
+from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 
 import anyio
 
-from discussion_helper.background import Background
+from discussion_helper.background import Background, isolated
 from discussion_helper.events import Subscription
 from discussion_helper.text.outputs import OutputEvent
 from discussion_helper.text.stream import Stream
@@ -23,6 +25,7 @@ FORWARDED = 10_000
 Sink = Callable[[str, OutputEvent], Awaitable[object] | object]
 """Called with the stream's id and the event, one after another."""
 
+_TOLD_BY: ContextVar[frozenset[int]] = ContextVar("forwarders whose sink this code is", default=frozenset())
 _log = logging.getLogger(__name__)
 
 
@@ -36,11 +39,23 @@ class _Registered:
         if self.kinds and event.kind not in self.kinds:
             return
         try:
-            told = self.call(stream_id, event)
+            told = self._called(stream_id, event)
             if inspect.isawaitable(told):
-                await told
+                await isolated(partial(_awaited, told), name="a sink")
         except Exception:
             _log.exception("a sink failed on %s of %s", event.kind, stream_id)
+
+    def _called(self, stream_id: str, event: OutputEvent) -> object:
+        try:
+            return self.call(stream_id, event)
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # nothing is awaited: no cancellation of ours can be in it
+            raise error if isinstance(error, Exception) else RuntimeError(f"it raised {error!r}") from error
+
+
+async def _awaited(told: Awaitable[object]) -> None:
+    await told
 
 
 class Sinks:
@@ -98,6 +113,7 @@ class _Forwarder:
         self._forwarding: Background[None] = Background(self._forward, name="a stream's forwarder").start()
 
     async def _forward(self) -> None:
+        _TOLD_BY.set(_TOLD_BY.get() | {id(self)})
         try:
             async for event in self._events:
                 self._telling = True
@@ -111,12 +127,14 @@ class _Forwarder:
             self._ended()
 
     async def drained(self) -> None:
-        """Wait until nothing that was given is left to tell."""
-        while self._forwarding.running and (len(self._events) or self._telling):
+        """Wait until nothing that was given is left to tell; a sink of its own does not wait for itself."""
+        while id(self) not in _TOLD_BY.get() and self._forwarding.running and (len(self._events) or self._telling):
             await self._told.wait()
 
     async def finish(self, stream: Stream) -> None:
         """The end: what an ended stream has left is told, within a limit."""
+        if id(self) in _TOLD_BY.get():
+            return
         if stream.ended:
             await self._forwarding.ends(within_s=DRAIN_LIMIT_S)
         await self._events.aclose()

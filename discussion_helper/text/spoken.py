@@ -3,6 +3,7 @@
 from discussion_helper.text.artifacts import Text
 from discussion_helper.text.state import Role, Turn
 from discussion_helper.text.threads.base import Thread, ThreadStore
+from discussion_helper.text.threads.handle import ThreadHandle
 from discussion_helper.types import Message, Utterance
 
 __all__ = ["SpokenThread"]
@@ -16,8 +17,12 @@ class SpokenThread:
 
     def __init__(self, store: ThreadStore, thread: Thread) -> None:
         """The store stays open for as long as this is used."""
-        self._store = store
-        self.thread = thread
+        self._handle = ThreadHandle(store, thread)
+
+    @property
+    def thread(self) -> Thread:
+        """As the store knows it."""
+        return self._handle.thread
 
     async def append(self, utterance: Utterance) -> None:
         """Store one turn: the user's, or of the agent's what was heard of it.
@@ -25,7 +30,7 @@ class SpokenThread:
         Raises SaveError and StoreBusyError.
         """
         role: Role = "user" if utterance.speaker == "user" else "assistant"
-        await self._store.append(self.thread, Turn(role, (Text(utterance.text),), interrupted=utterance.interrupted))
+        await self._handle.append(Turn(role, (Text(utterance.text),), interrupted=utterance.interrupted))
 
     def messages(self) -> list[Message]:
         """What user and assistant said in the whole thread, in order, as language models take it."""

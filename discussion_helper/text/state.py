@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Literal, get_args
 
 from discussion_helper.errors import SettingError
-from discussion_helper.text.artifacts import Artifact, Text
+from discussion_helper.text.artifacts import Artifact, Text, check_artifact, is_delta, is_ours
 
 __all__ = ["ROLES", "Role", "State", "Turn"]
 
@@ -16,7 +16,7 @@ ROLES: tuple[str, ...] = get_args(Role)
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One turn, whole. Raises SettingError (a ValueError) for a role that there is not."""
+    """One turn, whole. Raises SettingError (a ValueError) for a role that there is not, and for what cannot be kept."""
 
     role: Role
     artifacts: tuple[Artifact, ...] = ()
@@ -28,6 +28,13 @@ class Turn:
     def __post_init__(self) -> None:
         if self.role not in ROLES:
             raise SettingError(f"role: {self.role!r} is no role.", fix=f"Use {', '.join(ROLES)}.")
+        if not isinstance(self.artifacts, tuple):
+            raise SettingError(f"artifacts: it is a {type(self.artifacts).__name__}.", fix="Use a tuple.")
+        for artifact in self.artifacts:
+            check_artifact(artifact)
+            if not is_ours(artifact) or is_delta(artifact):
+                what = f"artifacts: {type(artifact).__name__} ({artifact.kind}) cannot be kept."
+                raise SettingError(what, fix="Keep whole ones of our kinds.")
 
     @property
     def text(self) -> str:

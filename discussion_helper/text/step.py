@@ -9,12 +9,13 @@ import anyio
 from anyio.lowlevel import checkpoint
 
 from discussion_helper.clock import SessionClock
+from discussion_helper.errors import SettingError
 from discussion_helper.events import DropNewest, EventHub
 from discussion_helper.iteration import closing
-from discussion_helper.text.artifacts import Artifact, Delta
+from discussion_helper.text.artifacts import Artifact, Delta, check_artifact, is_delta, is_ours
 from discussion_helper.text.errors import SaveError, StoreBusyError, TurnCancelledError
 from discussion_helper.text.inputs import EventContext
-from discussion_helper.text.merging import Merger, is_delta
+from discussion_helper.text.merging import Merger
 from discussion_helper.text.outputs import (
     ArtifactEvent,
     LifecycleEvent,
@@ -79,6 +80,8 @@ class Step:
         self.clock = SessionClock()
         self.context = EventContext()
         """Of the event that is being processed: everything emitted carries it."""
+        self.waits = True
+        """Watchers who must not miss anything are waited for."""
         self.over = False
         """The event is over; whoever still holds on to this step emits nothing more."""
 
@@ -109,14 +112,16 @@ class Step:
 
         Raises TurnCancelledError when the event that this step belongs to is over.
         """
-        if await self.hub.room_for(event):
+        if self.waits and await self.hub.room_for(event):
             event = stamped(event, self.clock.now())
         if self.over:
             raise TurnCancelledError
         for observe in self._on_emit:
             try:
                 observe(event)
-            except Exception:
+            except (KeyboardInterrupt, SystemExit):
+                raise
+            except BaseException:  # nothing is awaited: no cancellation of ours can be in it
                 _log.exception("an observer of %s failed", event.kind)
         self.hub.publish(event)
 
@@ -138,7 +143,8 @@ class Step:
     async def turn(self, state: State, provider: Provider) -> State:
         """Ask the model once, and add its turn to `state`, which is returned.
 
-        Raises what a transform, the provider or a handler raises, and SaveError.
+        An artifact of a kind that is not ours is shown, and not kept. Raises SettingError for what is none, what a
+        transform, the provider or a handler raises, and SaveError.
         """
         view = await self._transformed(state)
         await self.phase("submitted")
@@ -160,11 +166,12 @@ class Step:
                     if not begun:
                         begun = True
                         await self.phase("streaming")
-                    if not is_delta(artifact):
-                        await self._keep(merger.flush(), kept)
-                        kept.append(artifact)
-                    else:
+                    check_artifact(artifact)
+                    if is_delta(artifact):
                         merger.add(cast(Delta, artifact))
+                    else:
+                        await self._keep(merger.flush(), kept)
+                        kept += [artifact] if is_ours(artifact) else []
                     await self._show(artifact)
                     await checkpoint()  # whoever follows has it now, not after the turn; a flood holds nobody up
         except Exception:
@@ -185,14 +192,15 @@ class Step:
 
         Raises SaveError, StoreBusyError, and what handlers raise.
 
-        A user's turn that cannot be stored is not in `state` and not told; one of another role is, and fails after.
+        A user's turn that cannot be stored is not in `state` and not told, nor one that never can be; others are, and
+        fail after.
         Raises TurnCancelledError when the event that this step belongs to is over.
         """
         if self.over:
             raise TurnCancelledError
         turn = Turn(role, artifacts)
         failure = await self._recorded(state, turn)
-        if failure is not None and role == "user":
+        if failure is not None and (role == "user" or _is_for_good(failure)):
             raise failure
         await self.emit(TurnCompleteEvent(turn, self.context, self.clock.now()))
         if failure is not None:
@@ -213,7 +221,7 @@ class Step:
                 return None
             except (SaveError, StoreBusyError) as error:
                 failure = error
-        if turn.role != "user":
+        if turn.role != "user" and not _is_for_good(failure):
             state.append(turn)
         return failure
 
@@ -225,3 +233,8 @@ class Step:
         for handler in self._handlers:
             if isinstance(handler, HandlesTurns):
                 await handler.handle_turn(self, state, turn)
+
+
+def _is_for_good(failure: Exception) -> bool:
+    """A turn that cannot be encoded will not be stored later either, as one for which there was no room may."""
+    return isinstance(failure.__cause__, SettingError)

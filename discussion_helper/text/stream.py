@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import anyio
 
-from discussion_helper.background import Background
+from discussion_helper.background import Background, Home
 from discussion_helper.errors import SettingError
 from discussion_helper.events import (
     COARSE_KINDS,
@@ -20,7 +20,7 @@ from discussion_helper.events import (
     Subscription,
 )
 from discussion_helper.text.errors import EventDroppedError, SessionClosedError
-from discussion_helper.text.inbox import INBOX, Inbox, Item
+from discussion_helper.text.inbox import INBOX, Inbox, Item, check_count
 from discussion_helper.text.inputs import InputEvent, InterruptEvent
 from discussion_helper.text.outputs import ClosedEvent, OutputEvent, Phase, is_droppable
 from discussion_helper.text.providers.base import Provider
@@ -60,7 +60,7 @@ class Stream:
 
         Raises SettingError for an overflow other than "drop" and "block", RuntimeError for a step that has a stream.
         """
-        self.thread = thread
+        check_count("buffer", buffer)
         self._step = step.claimed()
         self._buffer = buffer
         self._overflow = _checked(overflow)
@@ -68,6 +68,7 @@ class Stream:
         self._inbox = Inbox(thread.id, capacity=inbox)
         self._worker = Worker(thread, step, provider, processor, store, inbox=self._inbox, on_phase=self._note_phase)
         self._working: Background[None] | None = None
+        self._home = Home()
         self._ended = anyio.Event()
         self._closing = False
         self._floor = Floor.LISTENING
@@ -77,9 +78,14 @@ class Stream:
         self.started = False
 
     @property
+    def thread(self) -> Thread:
+        """As the store knows it: another object once another process has written to it."""
+        return self._worker.thread
+
+    @property
     def id(self) -> str:
         """The thread's."""
-        return self.thread.id
+        return self._worker.thread.id
 
     @property
     def ended(self) -> bool:
@@ -171,7 +177,8 @@ class Stream:
         return self.conversation
 
     async def wait(self) -> Conversation:
-        """Wait for the end. Cancelling this wait never ends the stream."""
+        """Wait for the end. Cancelling this wait never ends the stream. Raises RuntimeError inside its own turn."""
+        self._refuse_own_turn("wait")
         await self._ended.wait()
         return self.conversation
 
@@ -180,7 +187,7 @@ class Stream:
     def submit(self, event: InputEvent) -> None:
         """Queue an event and return at once; an InterruptEvent empties the queue and cancels the turn first.
 
-        Raises SessionClosedError and QueueFullError.
+        Raises SessionClosedError and QueueFullError; RuntimeError in another thread or on another event loop.
         """
         self.enqueue(event)
 
@@ -188,9 +195,10 @@ class Stream:
         """Queue an event and wait until it is over, and durable.
 
         Raises ProcessError with the cause chained, TurnCancelledError, EventDroppedError, SessionClosedError and
-        QueueFullError. Cancelling this wait leaves the event where it is; `withdraw_on_cancel` takes it out if it
-        still waits.
+        QueueFullError; RuntimeError inside a turn of this stream, which would wait for itself. Cancelling this wait
+        leaves the event where it is; `withdraw_on_cancel` takes it out if it still waits.
         """
+        self._refuse_own_turn("process")
         item = self.enqueue(event)
         try:
             await item.answer_of()
@@ -198,6 +206,10 @@ class Stream:
             if withdraw_on_cancel and self._inbox.withdraw(item):
                 item.answer(EventDroppedError(event.kind))
             raise
+
+    def _refuse_own_turn(self, call: str) -> None:
+        if self._worker.is_here():
+            raise RuntimeError(f"{call}() inside a turn of this stream would wait for itself; use submit()")
 
     def enqueue(self, event: InputEvent) -> Item:
         """`submit` for who wants to know later what becomes of it: see `Item.answer_of`."""
@@ -218,6 +230,7 @@ class Stream:
         self._worker.cancel()
 
     def _check_open(self) -> None:
+        self._home.check("a stream")
         if self._closing:
             raise SessionClosedError(self.id)
 
@@ -237,17 +250,19 @@ class Stream:
         """Follow the output from this call on. No kinds = all; an artifact's event has the artifact's kind.
 
         Full, it loses the newest event that tells no state of affairs ("drop"), or makes `emit` wait ("block").
-        Raises SettingError for another overflow.
+        Raises SettingError for another overflow, and for a buffer below 1.
         """
-        wanted = frozenset(kinds)
+        wanted, held = frozenset(kinds), self._buffer if buffer is None else buffer
+        check_count("buffer", held)
 
         def select(event: OutputEvent) -> OutputEvent | None:
             asked = (not wanted or event.kind in wanted) and not isinstance(event, ClosedEvent)
             return event if asked else None
 
+        self._home.check("a stream")
         blocks = _checked(overflow or self._overflow) == "block"
         policy: Block[OutputEvent] | DropNewest[OutputEvent] = Block() if blocks else DropNewest(is_droppable)
-        return self._step.hub.subscribe_as(select, overflow=policy, capacity=buffer or self._buffer)
+        return self._step.hub.subscribe_as(select, overflow=policy, capacity=held)
 
     # -- the worker
 

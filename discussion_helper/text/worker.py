@@ -14,9 +14,10 @@ from discussion_helper.text.inbox import Inbox, Item
 from discussion_helper.text.inputs import InterruptEvent, UserMessageEvent
 from discussion_helper.text.outputs import ErrorEvent, Phase
 from discussion_helper.text.providers.base import Provider
-from discussion_helper.text.state import State, Turn
+from discussion_helper.text.state import State
 from discussion_helper.text.step import Step
 from discussion_helper.text.threads.base import Thread, ThreadStore
+from discussion_helper.text.threads.handle import ThreadHandle
 
 __all__ = ["LET_GO_S", "SAVE_LIMIT_S", "TurnProcessor", "Worker"]
 
@@ -47,11 +48,10 @@ class Worker:
         on_phase: Callable[[Phase], object],
     ) -> None:
         """`on_phase` is told of the phases of every event."""
-        self._thread = thread
+        self._handle = ThreadHandle(store, thread)
         self._step = step
         self._provider = provider
         self._processor = processor
-        self._store = store
         self._inbox = inbox
         self._on_phase = on_phase
         self._turn: Background[bool] | None = None
@@ -59,9 +59,14 @@ class Worker:
         self.item: Item | None = None
         """What is being processed."""
 
+    @property
+    def thread(self) -> Thread:
+        """As the store knows it."""
+        return self._handle.thread
+
     def is_here(self) -> bool:
         """Whether the calling code is part of a turn of this worker, and must not wait for its end."""
-        return self._thread.id in _PROCESSING.get()
+        return self.thread.id in _PROCESSING.get()
 
     async def run(self) -> None:
         """Process events until the inbox is closed."""
@@ -77,7 +82,7 @@ class Worker:
             self._waiting.cancel()
 
     async def _process(self, item: Item) -> None:
-        step = self._step.within(item.context, record=self._record, on_phase=self._on_phase)
+        step = self._step.within(item.context, record=self._handle.append, on_phase=self._on_phase)
         # Nothing is awaited between taking the item and here: whoever cancels finds the turn.
         self._turn = Background(partial(self._act, item, step), name="a turn").start()
         error = await self._outcome(self._turn)
@@ -89,11 +94,11 @@ class Worker:
 
     async def _act(self, item: Item, step: Step) -> bool:
         """True when it ended by itself."""
-        _PROCESSING.set(_PROCESSING.get() | {self._thread.id})
+        _PROCESSING.set(_PROCESSING.get() | {self.thread.id})
         match item.event:
             case UserMessageEvent(content):
-                await step.submit(self._thread.state, "user", Text(content))
-                await self._processor(step, self._thread.state, self._provider)
+                await step.submit(self.thread.state, "user", Text(content))
+                await self._processor(step, self.thread.state, self._provider)
             case InterruptEvent():
                 pass
             case event:
@@ -106,7 +111,7 @@ class Worker:
             with anyio.CancelScope() as self._waiting:
                 await turn.finished()
             if not await turn.ends(within_s=LET_GO_S):
-                _log.warning("a turn of thread %s does not let go; it is left behind", self._thread.id)
+                _log.warning("a turn of thread %s does not let go; it is left behind", self.thread.id)
         except BaseException:  # the event loop ends
             turn.cancel()
             raise
@@ -114,14 +119,11 @@ class Worker:
             return turn.error
         return None if turn.result else TurnCancelledError()
 
-    async def _record(self, turn: Turn) -> None:
-        await self._store.append(self._thread, turn)
-
     async def _saved(self, error: BaseException | None) -> BaseException | None:
         failure = SaveError(f"save thread: it took longer than {SAVE_LIMIT_S:g} s.", fix="See to the store.")
         with anyio.move_on_after(SAVE_LIMIT_S, shield=True):
             try:
-                await self._store.save(self._thread)
+                await self._handle.save()
                 return error
             except Exception as cause:
                 failure = SaveError(f"save thread: {cause}")
@@ -132,6 +134,7 @@ class Worker:
 
     async def _tell_end(self, step: Step, error: BaseException | None) -> None:
         if isinstance(error, TurnCancelledError):
+            step.waits = False  # who wants it to stop is not to wait for a watcher who does not read
             await step.phase("cancelled")
         elif error is not None:
             await step.emit(ErrorEvent(error, step.context, step.clock.now()))

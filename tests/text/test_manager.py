@@ -1,5 +1,7 @@
 """The manager: one stream for each thread, sinks, the end of all."""
 
+import asyncio
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -224,3 +226,51 @@ def test_an_id_is_never_taken_for_an_option() -> None:
 
     assert 2000 == len(made)
     assert not [thread_id for thread_id in made if thread_id.startswith("-") or checked_id(thread_id) != thread_id]
+
+
+async def test_a_sink_that_cancels_itself_ends_no_other(manager_of: Make, caplog: pytest.LogCaptureFixture) -> None:
+    heard = Heard()
+
+    async def cancels(stream_id: str, event: OutputEvent) -> None:
+        raise asyncio.CancelledError
+
+    async with manager_of(echo()) as manager:
+        manager.register_sink([], cancels)
+        manager.register_sink([], heard)
+        stream = await manager.create()
+        await stream.process(UserMessageEvent("hi"))
+        await manager.drain_sinks()
+
+        assert 8 == len(heard.events)
+        assert "a sink failed" in caplog.text
+
+
+async def test_a_sink_may_drain_and_close_what_it_is_part_of(manager_of: Make) -> None:
+    async with manager_of(echo()) as manager:
+
+        async def closes(stream_id: str, event: OutputEvent) -> None:
+            await manager.drain_sinks()
+            await manager.aclose()
+
+        manager.register_sink(["turn_complete"], closes)
+        stream = await manager.create()
+        with anyio.fail_after(1):
+            with contextlib.suppress(SessionError):
+                await stream.process(UserMessageEvent("hi"))
+            await manager.aclose()
+
+
+async def test_a_closed_manager_opens_nothing(manager_of: Make) -> None:
+    async with manager_of(echo()) as manager:
+        stream = await manager.create()
+    with pytest.raises(SessionError, match="closed"):
+        await manager.create()
+    with pytest.raises(SessionError, match="closed"):
+        await manager.attach(stream.id)
+    assert [stream.id] == [info.id for info in await manager.store.list()]
+
+
+async def test_a_factory_that_gives_no_step_is_named(manager_of: Make) -> None:
+    async with manager_of(echo(), step=lambda _: None) as manager:
+        with pytest.raises(SessionError, match="create step: the factory gave None"):
+            await manager.create()

@@ -8,8 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discussion_helper.text.artifacts import Artifact, Reasoning, ReasoningDelta, Text, TextDelta, ToolCall, Usage
-from discussion_helper.text.merging import Merger, is_delta
+from discussion_helper.text.artifacts import (
+    Artifact,
+    Reasoning,
+    ReasoningDelta,
+    Text,
+    TextDelta,
+    ToolCall,
+    Usage,
+    is_delta,
+)
+from discussion_helper.text.merging import Merger
 from discussion_helper.text.providers.answer import Answer
 from discussion_helper.text.providers.call_pieces import CallPieces
 

@@ -1,5 +1,6 @@
 """A stream: events in, events out, and every way in which one can end."""
 
+import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -684,3 +685,133 @@ async def test_the_first_delta_is_there_before_the_turn_goes_on_and_a_flood_can_
             for _ in range(100):  # time stands still while something always runs
                 await anyio.lowlevel.checkpoint()
             assert caller_over.is_set()
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A kind of one's own."""
+
+    page: int
+    kind: str = "citation"
+
+
+async def test_an_artifact_of_another_kind_is_shown_and_not_kept(manager_of: Make) -> None:
+    async with manager_of(ScriptedProvider([TextDelta("see "), Citation(7), TextDelta("there")])) as manager:
+        stream = await manager.create()
+        events = stream.subscribe("citation")
+        await stream.process(said("hi"))
+        await stream.process(said("again"))
+        await stream.aclose()
+
+        assert ["citation", "citation"] == await words_of(events)
+        assert ["see there", "see there"] == texts_of(stream, "assistant")
+
+
+@pytest.mark.parametrize("wrong", ["a text", Text(5), ToolCall(None, "x")])  # type: ignore[arg-type]
+async def test_what_is_no_artifact_fails_its_turn_and_no_other(manager_of: Make, wrong: Any) -> None:
+    async with manager_of(ScriptedProvider([wrong, 0.0], HELLO)) as manager:
+        stream = await manager.create()
+        with pytest.raises(ProcessError) as failed:
+            await stream.process(said("hi"))
+        await stream.process(said("again"))
+
+        assert isinstance(failed.value.__cause__, SettingError)
+        assert ["Hello world"] == texts_of(stream, "assistant")[-1:]
+        assert "utterances" in stream.state
+
+
+@pytest.mark.parametrize("name", ["buffer", "inbox"])
+@pytest.mark.parametrize("value", [-1, 0, True, 1.5, "many"])
+async def test_a_bound_is_a_number_from_one(manager_of: Make, name: str, value: Any) -> None:
+    async with manager_of(echo(), **{name: value}) as manager:
+        with pytest.raises(SettingError, match=name):
+            await manager.create()
+    async with manager_of(echo()) as manager:
+        stream = await manager.create()
+        with pytest.raises(SettingError, match="buffer"):
+            stream.subscribe(buffer=value)
+        await stream.process(said("hi"))
+
+
+async def test_waiting_for_itself_is_refused_inside_a_turn(manager_of: Make) -> None:
+    streams: list[Stream] = []
+    errors: list[str] = []
+
+    async def asks_itself(step: Step, state: State, provider: object) -> None:
+        for waiting in (streams[0].process(said("me")), streams[0].wait()):
+            with pytest.raises(RuntimeError) as refused:
+                await waiting
+            errors.append(str(refused.value))
+
+    async with manager_of(echo(), processor=asks_itself) as manager:
+        streams.append(await manager.create())
+        with anyio.fail_after(1):
+            await streams[0].process(said("hi"))
+
+    assert ["process()", "wait()"] == [error.partition(" ")[0] for error in errors]
+
+
+async def test_another_thread_is_told_to_come_back(manager_of: Make) -> None:
+    refused: list[BaseException] = []
+
+    def elsewhere(stream: Stream) -> None:
+        for call in (lambda: stream.submit(said("hi")), stream.subscribe, stream.cancel):
+            try:
+                call()
+            except RuntimeError as error:
+                refused.append(error)
+
+    async with manager_of(echo()) as manager:
+        stream = await manager.create()
+        thread = threading.Thread(target=elsewhere, args=(stream,))
+        thread.start()
+        thread.join()
+        await stream.process(said("hi"))
+
+        assert 3 == len(refused)
+        assert ["hi"] == texts_of(stream)
+
+
+async def test_a_watcher_who_must_not_miss_anything_holds_no_cancelled_turn_up(manager_of: Make) -> None:
+    async with manager_of(ScriptedProvider([TextDelta("word ")] * 300), overflow="block") as manager:
+        stream = await manager.create()
+        asleep = stream.subscribe()
+        async with anyio.create_task_group() as tasks:
+            caller = Caller(stream, said("hi"))
+            tasks.start_soon(caller.run)
+            await anyio.wait_all_tasks_blocked()
+            with anyio.fail_after(1):
+                stream.cancel()
+                await caller.over.wait()
+
+        assert isinstance(caller.error, TurnCancelledError)
+        assert 0 < asleep.dropped
+
+
+class _Ends(BaseException):
+    """What no Exception is."""
+
+
+@pytest.mark.parametrize("when", ["turn_complete", "lifecycle"])
+async def test_an_observer_that_raises_what_is_no_exception_harms_nobody(manager_of: Make, when: str) -> None:
+    def broken(event: OutputEvent) -> None:
+        if event.kind == when:
+            raise _Ends
+
+    async with manager_of(echo(), step=lambda _: Step(on_emit=[broken])) as manager:
+        stream = await manager.create()
+        await stream.process(said("hi"))
+        await stream.process(said("again"))
+
+        assert ["hi", "again"] == texts_of(stream)
+
+
+@pytest.mark.parametrize("event", ["a text", None, 5, UserMessageEvent("hi", None)])  # type: ignore[arg-type]
+async def test_what_is_no_event_is_refused_at_once(manager_of: Make, event: Any) -> None:
+    async with manager_of(echo()) as manager:
+        stream = await manager.create()
+        with pytest.raises(SettingError, match="event"):
+            stream.submit(event)
+        with pytest.raises(SettingError, match="content"):
+            UserMessageEvent(5)  # type: ignore[arg-type]
+        await stream.process(said("hi"))

@@ -24,7 +24,7 @@ from discussion_helper.text.artifacts import (
 )
 from discussion_helper.text.state import ROLES, Turn
 from discussion_helper.text.threads import codec
-from discussion_helper.text.threads.codec import dumped, loaded, turn_data, turn_of
+from discussion_helper.text.threads.codec import artifact_data, dumped, loaded, turn_data, turn_of
 
 T = TypeVar("T")
 TEXTS = st.text(st.characters(exclude_categories=()))  # also halves of surrogate pairs
@@ -182,8 +182,10 @@ def test_every_field_is_checked(path: tuple[str | int, ...], value: Any, says: s
 
 @pytest.mark.parametrize("delta", [TextDelta("h"), ReasoningDelta("h"), ToolCallDelta(0, "c")])
 def test_pieces_are_not_stored(delta: Any) -> None:
+    with pytest.raises(SettingError, match="cannot be kept"):
+        Turn("assistant", (delta,))
     with pytest.raises(SettingError, match="only a piece"):
-        turn_data(Turn("assistant", (delta,)))
+        artifact_data(delta, "artifact")
 
 
 class LoudText(Text):
@@ -191,19 +193,38 @@ class LoudText(Text):
 
 
 @pytest.mark.parametrize(
-    ("turn", "says"),
+    ("artifacts", "says"),
     [
-        (Turn("user", [Text("hi")]), "turn.artifacts: it is a list"),  # type: ignore[arg-type]
-        (Turn("user", ("hi",)), "the kind None"),  # type: ignore[arg-type]
-        (Turn("user", (LoudText("hi"),)), "a LoudText cannot be stored"),
-        (Turn("user", (Text(None),)), "artifacts[0].content: None is not a text"),  # type: ignore[arg-type]
-        (Turn("user", at=datetime(2026, 1, 1)), "no time with a time zone"),
+        ([Text("hi")], "artifacts: it is a list"),
+        (("hi",), "artifact: 'hi' (str) is none"),
+        ((LoudText("hi"),), "artifacts: LoudText (text) cannot be kept"),
+        ((Text(None),), "Text.content: 'None' is no str"),  # type: ignore[arg-type]
+        ((ToolResult("c", is_error=1),), "ToolResult.is_error: '1' is no bool"),  # type: ignore[arg-type]
     ],
 )
-def test_what_would_not_come_back_is_not_stored(turn: Turn, says: str) -> None:
+def test_what_would_not_come_back_is_in_no_turn(artifacts: Any, says: str) -> None:
     with pytest.raises(SettingError) as caught:
-        turn_data(turn)
+        Turn("user", artifacts)
     assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("artifact", "says"),
+    [
+        ("hi", "the kind None"),
+        (LoudText("hi"), "a LoudText cannot be stored"),
+        (Text(None), "artifact.content: None is not a text"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_would_not_come_back_is_not_stored(artifact: Any, says: str) -> None:
+    with pytest.raises(SettingError) as caught:
+        artifact_data(artifact, "artifact")
+    assert says in str(caught.value)
+
+
+def test_a_time_without_a_zone_is_not_stored() -> None:
+    with pytest.raises(SettingError, match="no time with a time zone"):
+        turn_data(Turn("user", at=datetime(2026, 1, 1)))
 
 
 def test_texts_and_depths_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:

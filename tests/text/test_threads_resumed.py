@@ -107,3 +107,47 @@ async def test_an_answer_that_could_not_be_stored_is_stored_with_the_next_turn(t
     async with JsonThreads(tmp_path) as store:
         texts = [turn.text for turn in (await store.get(thread_id)).state.turns]
     assert ["first", "one", "second", "two"] == texts
+
+
+async def test_a_stream_goes_on_where_another_process_wrote_to_its_thread(tmp_path: Path) -> None:
+    path = tmp_path / "threads.db"
+    provider = ScriptedProvider([TextDelta("yes")])
+    async with (
+        SqliteThreads(path) as here,
+        SqliteThreads(path) as there,
+        Manager(here, provider, lambda _: Step()) as ours,
+    ):
+        stream = await ours.create()
+        await stream.process(said("first"))
+        elsewhere = await there.get(stream.id)
+        await there.append(elsewhere, Turn("user", (Text("from elsewhere"),)))
+        await stream.process(said("second"))
+        await stream.process(said("third"))
+
+        texts = ["first", "yes", "from elsewhere", "second", "yes", "third", "yes"]
+        assert texts == [turn.text for turn in stream.thread.state.turns]
+        assert texts[:4] == [turn.text for turn in provider.states[1].turns]
+    async with SqliteThreads(path) as stored:
+        assert texts == [turn.text for turn in (await stored.get(stream.id)).state.turns]
+
+
+async def test_an_answer_to_what_is_overtaken_is_refused_and_the_next_message_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "threads.db"
+    async with SqliteThreads(path) as here, SqliteThreads(path) as there:
+
+        class Slow(ScriptedProvider):
+            async def invoke(self, state: State, *options: Any) -> Any:
+                if len(self.states) == 0:  # while this one is being answered
+                    await there.append(await there.get(stream.id), Turn("user", (Text("from elsewhere"),)))
+                async for artifact in super().invoke(state, *options):
+                    yield artifact
+
+        async with Manager(here, Slow([TextDelta("yes")]), lambda _: Step()) as ours:
+            stream = await ours.create()
+            with pytest.raises(ProcessError):
+                await stream.process(said("first"))
+            await stream.process(said("second"))
+
+    async with SqliteThreads(path) as stored:
+        texts = [turn.text for turn in (await stored.get(stream.id)).state.turns]
+        assert ["first", "from elsewhere", "second", "yes"] == texts

@@ -24,7 +24,7 @@ from discussion_helper.text.threads.base import (
     requested_id,
 )
 from discussion_helper.text.threads.codec import dumped, turn_data
-from discussion_helper.text.threads.shelf import GoneError, Loaded, OvertakenError, Shelf
+from discussion_helper.text.threads.shelf import GoneError, Loaded, LostError, OvertakenError, Shelf
 from discussion_helper.text.threads.writer import Writer
 
 __all__ = ["DurableThreads"]
@@ -171,7 +171,7 @@ class DurableThreads:
         kept = self._kept.get(thread)
         if kept is None:
             what = f"Thread {thread.id} is not this store's any more: deleted, or changed by another process."
-            raise SaveError(what, fix="Get it from the store again.")
+            raise LostError(what, fix="Get it from the store again.")
         return kept
 
     async def _write(self, thread: Thread, new: tuple[Turn, ...]) -> None:

@@ -16,6 +16,7 @@ from discussion_helper.text.threads.base import (
     new_id,
     requested_id,
 )
+from discussion_helper.text.threads.shelf import LostError
 
 __all__ = ["MemoryThreads"]
 
@@ -71,7 +72,7 @@ class MemoryThreads:
     def _saved(self, thread: Thread) -> _Saved:
         saved = self._threads.get(thread.id)
         if saved is None or saved.thread is not thread:
-            raise SaveError(f"Thread {thread.id} is not this store's any more.", fix="Get it from the store again.")
+            raise LostError(f"Thread {thread.id} is not this store's any more.", fix="Get it from the store again.")
         return saved
 
     def _note(self, saved: _Saved, metadata: dict[str, str]) -> None:

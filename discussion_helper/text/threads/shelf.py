@@ -7,7 +7,7 @@ from discussion_helper.text.errors import SaveError, StoreBusyError
 from discussion_helper.text.state import Turn
 from discussion_helper.text.threads.base import ThreadInfo
 
-__all__ = ["GoneError", "Loaded", "OvertakenError", "Shelf"]
+__all__ = ["GoneError", "Loaded", "LostError", "OvertakenError", "Shelf"]
 
 
 class GoneError(SaveError):
@@ -16,6 +16,10 @@ class GoneError(SaveError):
 
 class OvertakenError(StoreBusyError):
     """Another process has written to the thread: what is in memory is not what is stored."""
+
+
+class LostError(SaveError):
+    """The store has let go of the object: the thread was deleted, or another process has written to it."""
 
 
 class Loaded(NamedTuple):
