@@ -2,11 +2,12 @@
 
     python -m benchmarks.text_streams [--quick] [--backend asyncio|trio]
 
-Deliveries: one task emits through a stream, and each watcher is read by a task of its own; an event counts when that
-task has it. The emitter lets the readers run after each burst of 50, half of a watcher's buffer, so nothing is
-dropped, which is checked. Idle streams: opened on threads in memory, with their share of the process's memory, and
-the CPU that the process takes while nothing happens. Overhead: from `submit` to the moment in which a watcher's task
-has the first delta of a provider that gives it at once. Attach storm: 50 tasks attach to each of 200 threads.
+Deliveries: one task emits through a stream (in the first row it publishes to a hub), and each watcher is read by a
+task of its own; an event counts when that task has it. The emitter lets the readers run after each burst of 50, half
+of a watcher's buffer, so nothing is dropped, which is checked. Idle streams: opened on threads in memory, with their
+share of the process's memory, and the CPU that the process takes while nothing happens. Overhead: from `submit` to
+the moment in which a watcher's task has the first delta of a provider that gives it at once. Attach storm: 50 tasks
+attach to each of 200 threads.
 """
 
 import argparse
@@ -20,6 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from discussion_helper.bench.analysis import percentile
+from discussion_helper.events import DropNewest, EventHub
 from discussion_helper.text import Manager, MemoryThreads, PropertiesEvent, Step, Subscription, TextDelta
 from discussion_helper.text.inputs import UserMessageEvent
 from discussion_helper.text.outputs import OutputEvent
@@ -48,6 +50,9 @@ def main() -> None:
 
 async def _measured(share: int) -> list[tuple[str, str, str, str]]:
     rows = []
+    rates = [await _of_hub(500_000 // share) for _ in range(5)]
+    worst = percentile([-rate for rate in rates], 95)
+    rows.append(("of the hub alone, 1 watcher", f"{median(rates):,.0f}", f"{-worst:,.0f}", ">= 500,000"))
     for watchers in (1, 10, 1000):
         rates = [await _deliveries(watchers, max(BURST, 500_000 // share // watchers)) for _ in range(5)]
         worst = percentile([-rate for rate in rates], 95)
@@ -101,6 +106,33 @@ async def _deliveries(watchers: int, events: int) -> float:
         assert sum(counts) == watchers * events
         assert not any(subscription.dropped for subscription in subscriptions)
         return sum(counts) / took
+
+
+async def _of_hub(events: int) -> float:
+    """Events that one task had of a hub that another publishes to, a second."""
+    hub: EventHub[int] = EventHub(overflow=DropNewest(lambda _: True), capacity=BURST)
+    watcher, count = hub.subscribe(), 0
+
+    async def read() -> None:
+        nonlocal count
+        async for _ in watcher:
+            count += 1
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(read)
+        await anyio.wait_all_tasks_blocked()
+        began = time.perf_counter()
+        for number in range(events):
+            hub.publish(number)
+            if number % BURST == BURST - 1:
+                while watcher:
+                    await anyio.lowlevel.checkpoint()
+        while count < events:
+            await anyio.lowlevel.checkpoint()
+        took = time.perf_counter() - began
+        hub.close()
+    assert not watcher.dropped
+    return count / took
 
 
 async def _idle(count: int) -> tuple[float, float, float]:
