@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from discussion_helper.errors import DiscussionError, SettingError
@@ -53,15 +54,27 @@ async def answer_to_error(_: Request, error: Exception) -> Answer:
     return answer_of(status, error.what, error.fix)
 
 
-async def answer_to_http(_: Request, error: Exception) -> Answer:
+async def answer_to_http(request: Request, error: Exception) -> Answer:
     """What Starlette raises: no such route, or not with this method."""
     assert isinstance(error, HTTPException)
+    allowed, headers = _methods_at(request), error.headers
+    if error.status_code == 405:
+        headers = {**(headers or {}), "Allow": allowed}
     known = {
         404: ("There is nothing at this address.", "Use /health, /sessions, /sessions/ID/events or /threads."),
-        405: ("This address does not know that method.", f"Use {(error.headers or {}).get('Allow', 'another one')}."),
+        405: ("This address does not know that method.", f"Use {allowed}."),
     }
     what, fix = known.get(error.status_code, (str(error.detail), ""))
-    return answer_of(error.status_code, what, fix, error.headers)
+    return answer_of(error.status_code, what, fix, headers)
+
+
+def _methods_at(request: Request) -> str:
+    """Of every route at this address; Starlette names those of the first one only."""
+    found: set[str] = set()
+    for route in request.app.routes:
+        if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE:
+            found |= route.methods or set()
+    return ", ".join(sorted(found))
 
 
 class Catching:

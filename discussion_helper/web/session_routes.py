@@ -62,7 +62,7 @@ class SessionRoutes:
 
     async def _follow(self, request: Request) -> Response:
         session = session_of(self._sessions, request)
-        asked = request.query_params.get("kinds", "")
+        asked = ",".join(request.query_params.getlist("kinds"))
         feed = Feed(session, [kind.strip() for kind in asked.split(",") if kind.strip()])
         place = Bookmark.parse(request.headers.get("last-event-id", ""))
         if has_all(session, place):

@@ -84,10 +84,13 @@ async def test_the_end_of_a_session_ends_the_stream_and_who_has_seen_it_need_not
     assert 204 == again.status_code
 
 
-async def test_only_the_kinds_that_are_asked_for_come(app_of: AppOf, serving: Serving, events_in: EventsIn) -> None:
+@pytest.mark.parametrize("query", ["kinds=utterance, timing", "kinds=utterance&kinds=timing"])
+async def test_only_the_kinds_that_are_asked_for_come(
+    app_of: AppOf, serving: Serving, events_in: EventsIn, query: str
+) -> None:
     async with serving(app_of()) as served:
         url = await opened(served)
-        async with served.client.stream("GET", f"{url}/events?kinds=utterance, timing") as response:
+        async with served.client.stream("GET", f"{url}/events?{query}") as response:
             events = events_in(response)
             await anext(events)
             await served.client.post(f"{url}/say", json={"text": "Hello"})

@@ -372,6 +372,7 @@ async def test_an_unknown_address_and_a_wrong_method_are_told_in_json(app_of: Ap
     assert [404, 404, 405, 404] == [answer.status_code for answer in answers]
     assert all({"error", "fix"} == answer.json().keys() for answer in answers)
     assert "Use /health, /sessions, /sessions/ID/events or /threads." == answers[0].json()["fix"]
+    assert ("GET, HEAD, POST", "Use GET, HEAD, POST.") == (answers[2].headers["allow"], answers[2].json()["fix"])
 
 
 async def test_a_failure_inside_is_a_plain_500_and_in_the_log(
