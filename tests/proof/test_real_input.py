@@ -61,14 +61,18 @@ def error_rate(said: list[str], heard: list[str]) -> float:
 
 
 def test_people_are_answered_and_what_is_heard_is_the_reply(room: Room, talk: TalkHandle, clips_folder: Path) -> None:
-    takes = [answered(room, talk, saying) for saying in turns(load_all(clips_folder), "en", 4)]
-    replies = [(take, reply) for take in takes for reply in take.replies if not reply.interrupted]
-    # The small model sometimes answers what is no word ("P@sssss"): nobody could read that back.
-    worded = [pair for pair in replies if all(map(WORD.fullmatch, pair[1].said.split()))]
+    takes: list[Take] = []
+    worded: list[tuple[Take, Reply]] = []
+    # The small model sometimes answers what is no word ("P@sssss"), which nobody could read back: then one more speaks.
+    for saying in turns(load_all(clips_folder), "en", 8):
+        if len(takes) >= 4 and len(worded) >= 4:
+            break
+        takes.append(answered(room, talk, saying))
+        replies = [reply for reply in takes[-1].replies if not reply.interrupted]
+        worded += [(takes[-1], reply) for reply in replies if all(map(WORD.fullmatch, reply.said.split()))]
     said, heard = [reply.said for _, reply in worded], [transcribed(*pair) for pair in worded]
 
-    assert 4 <= len(replies)
-    assert worded
+    assert 4 <= len(worded)
     assert all(take.user_text for take in takes)
     assert error_rate(said, heard) <= 0.15, list(zip(said, heard, strict=True))
 
