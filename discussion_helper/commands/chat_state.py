@@ -26,6 +26,7 @@ from discussion_helper.text.outputs import (
     TurnCompleteEvent,
 )
 from discussion_helper.text.state import Turn
+from discussion_helper.text.threads.document import NOT_ANSWERED, unanswered
 
 __all__ = ["ChatState", "Live"]
 
@@ -118,8 +119,10 @@ class ChatState:
     def of(cls, turns: Sequence[Turn]) -> "ChatState":
         """A chat that goes on from these turns."""
         state = cls()
-        for turn in turns:
+        for turn, mark in zip(turns, unanswered(turns), strict=True):
             state._take_turn(turn)
+            if mark:
+                state.remark(NOT_ANSWERED)
         return state
 
     @property

@@ -10,13 +10,10 @@ from discussion_helper.errors import SettingError
 if TYPE_CHECKING:
     from discussion_helper.text.artifacts import Artifact
     from discussion_helper.text.state import Turn
-    from discussion_helper.text.threads.base import ThreadInfo
     from discussion_helper.text.threads.sqlite import SqliteThreads
 
 __all__ = ["add_parser"]
 
-_WORDS = 60
-"""Characters of the first words."""
 _EPILOG = "An ID that begins with - goes to the end of the line, behind --."
 
 _Run = Callable[["SqliteThreads", argparse.Namespace], Awaitable[None]]
@@ -70,7 +67,7 @@ def _path_of(path: Path | None) -> str:
 
     path = checked_file("--store", path)
     if path is not None and not path.is_file():
-        raise SettingError(f"--store: {path} is not there.", fix="Name the file that chat was given.")
+        raise SettingError(f"--store: {path} is not there.", fix="Name the file that chat or serve was given.")
     own = path or data_folder() / "threads.sqlite"
     return str(own) if own.is_file() else MEMORY
 
@@ -79,38 +76,27 @@ def _path_of(path: Path | None) -> str:
 
 
 async def _list(store: "SqliteThreads", arguments: argparse.Namespace) -> None:
-    rows = [await _row(store, info) for info in await store.list()]
+    from discussion_helper.text.threads.document import entries_of
+
+    entries = await entries_of(store)
     if arguments.json:
-        _print_json({"threads": rows})
-    elif not rows:
+        _print_json(entries)
+    elif not entries:
         print("There is no thread yet: discussion-helper chat begins one.")
     else:
-        for row in rows:
-            print(_line(row))
+        for entry in entries:
+            print(_line(entry))
 
 
-async def _row(store: "SqliteThreads", info: "ThreadInfo") -> dict[str, Any]:
-    """A thread in short; `error` where its turns cannot be read."""
-    from discussion_helper.text.errors import ThreadCorruptError
-
-    head = _head(info)
-    try:
-        turns = (await store.get(info.id)).state.turns
-    except ThreadCorruptError as error:
-        return {**head, "error": str(error)}
-    first = next((turn.text for turn in turns if turn.role == "user" and turn.text.strip()), "")
-    return {**head, "turns": len(turns), "first": " ".join(first.split())[:_WORDS]}
-
-
-def _line(row: dict[str, Any]) -> str:
+def _line(entry: dict[str, Any]) -> str:
     from datetime import datetime
 
     from discussion_helper.commands.wrap import printable
 
-    when = datetime.fromisoformat(row["updated_at"]).astimezone()
-    turns, said = row.get("turns", "?"), row.get("error") or row["first"]
+    when = datetime.fromisoformat(entry["updated_at"]).astimezone()
+    turns, said = entry.get("turn_count", "?"), entry.get("error") or entry["first"]
     noun = "turn " if turns == 1 else "turns"
-    return f"{row['id']:<22}  {when:%Y-%m-%d %H:%M}  {turns:>4} {noun}  {printable(said)}".rstrip()
+    return f"{entry['id']:<22}  {when:%Y-%m-%d %H:%M}  {turns:>4} {noun}  {printable(said)}".rstrip()
 
 
 # -- show and delete
@@ -118,30 +104,32 @@ def _line(row: dict[str, Any]) -> str:
 
 async def _show(store: "SqliteThreads", arguments: argparse.Namespace) -> None:
     from discussion_helper.text.errors import ThreadNotFoundError
-    from discussion_helper.text.threads.base import info_of
-    from discussion_helper.text.threads.codec import turn_data
+    from discussion_helper.text.threads.document import document_of, unanswered
 
     try:
         thread = await store.get(arguments.id)
     except ThreadNotFoundError:
         raise _no_thread(arguments.id) from None
     if arguments.json:
-        turns = [turn_data(turn) for turn in thread.state.turns]
-        _print_json({**_head(info_of(thread)), "metadata": thread.metadata, "turns": turns})
+        _print_json(document_of(thread))
         return
-    for turn in thread.state.turns:
-        for line in _lines_of(turn):
+    turns = thread.state.turns
+    for turn, mark in zip(turns, unanswered(turns), strict=True):
+        for line in _lines_of(turn, answered=not mark):
             print(line)
 
 
-def _lines_of(turn: "Turn") -> Iterator[str]:
-    """Who said it, and the text indented by that; tools, and what an image is, in brackets."""
+def _lines_of(turn: "Turn", *, answered: bool) -> Iterator[str]:
+    """Who said it, and the text indented by that; in brackets tools, what an image is, and what became of it."""
     from discussion_helper.commands.chat_markdown import clean_lines
+    from discussion_helper.text.threads.document import NOT_ANSWERED
 
     label = {"user": "you", "assistant": "agent"}.get(turn.role, turn.role)
     said = [text for artifact in turn.artifacts if (text := _text_of(artifact)).strip()]
     if turn.interrupted:
         said.append("[interrupted]")
+    if not answered:
+        said.append(NOT_ANSWERED)
     for line in clean_lines("\n".join(said)):
         yield f"{label:<7}{line}".rstrip()
         label = ""
@@ -175,11 +163,7 @@ def _no_thread(thread_id: str) -> SettingError:
     return SettingError(f"There is no thread {thread_id[:80]!r}.", fix="See: discussion-helper threads list")
 
 
-def _head(info: "ThreadInfo") -> dict[str, Any]:
-    return {"id": info.id, "created_at": info.created_at.isoformat(), "updated_at": info.updated_at.isoformat()}
-
-
-def _print_json(data: dict[str, Any]) -> None:
+def _print_json(data: object) -> None:
     from discussion_helper.text.threads.codec import dumped
 
     print(dumped(data).decode())

@@ -8,8 +8,8 @@ from starlette.routing import Route
 
 from discussion_helper.registry import Sessions
 from discussion_helper.text.errors import ThreadNotFoundError
-from discussion_helper.text.outputs import TurnCompleteEvent, as_wire
-from discussion_helper.text.threads.base import Thread, ThreadInfo, checked_id
+from discussion_helper.text.threads.base import checked_id
+from discussion_helper.text.threads.document import document_of, entries_of
 from discussion_helper.web.encoding import Answer
 from discussion_helper.web.opening import Opener
 from discussion_helper.web.problems import Problem
@@ -30,13 +30,11 @@ class ThreadRoutes:
         ]
 
     async def _list(self, _: Request) -> Response:
-        return Answer([_dated(info) for info in await self._opener.manager.store.list()])
+        return Answer(await entries_of(self._opener.manager.store))
 
     async def _show(self, request: Request) -> Response:
         thread = await self._opener.manager.store.get(checked_id(request.path_params["thread_id"]))
-        turns = [as_wire(TurnCompleteEvent(turn)) for turn in thread.state.turns]
-        told = [turn["turn"] for turn in turns if turn is not None]
-        return Answer({**_dated(thread), "metadata": dict(thread.metadata), "turns": told})
+        return Answer(document_of(thread))
 
     async def _delete(self, request: Request) -> Response:
         thread_id = checked_id(request.path_params["thread_id"])
@@ -47,11 +45,3 @@ class ThreadRoutes:
         if not await store.delete(thread_id):
             raise ThreadNotFoundError(thread_id)
         return Response(status_code=204)
-
-
-def _dated(thread: Thread | ThreadInfo) -> dict[str, Any]:
-    return {
-        "id": thread.id,
-        "created_at": thread.created_at.isoformat(),
-        "updated_at": thread.updated_at.isoformat(),
-    }

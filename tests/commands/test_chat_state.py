@@ -1,6 +1,7 @@
 """The picture of a chat as a function of its stream's events."""
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -121,6 +122,15 @@ def test_what_was_cancelled_stays_in_sight_as_cut_off() -> None:
     assert not state.running
 
 
+def test_an_earlier_question_without_an_answer_is_marked() -> None:
+    cancelled, tooled = Turn("user", (Text("Never mind."),)), TOOLED[:3]
+    state = ChatState.of([cancelled, *TOOLED, *tooled])
+
+    marked = [before for before, entry in pairwise(state.entries) if entry == Remark("[not answered]")]
+    assert [You("Never mind."), You("How is it?")] == marked
+    assert "  [not answered]" in seen(state)
+
+
 def test_an_error_is_one_line_with_its_fix() -> None:
     failed = ErrorEvent(ResponderError("Nobody\nanswers.", fix="Start the server."), FIRST)
     state = after(*asked("Hi."), *came(TextDelta("We")), failed, LifecycleEvent("done", FIRST))
@@ -239,7 +249,7 @@ def test_keys_that_do_not_fit_are_left_out() -> None:
 
 
 def test_a_view_that_is_scrolled_up_stays_where_it_is() -> None:
-    state = after(turns=[Turn("user", (Text(f"turn {number}"),)) for number in range(20)])
+    state = after(*(TurnCompleteEvent(Turn("user", (Text(f"turn {number}"),))) for number in range(20)))
     transcript = Transcript(state)
     assert ["> turn 19"] == rows(transcript.visible(40, 5))[-1:]
 

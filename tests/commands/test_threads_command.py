@@ -2,14 +2,19 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import anyio
+import httpx
 import pytest
 
 from discussion_helper.cli import main
+from discussion_helper.text import Manager, Step
 from discussion_helper.text.artifacts import Text, ToolCall, ToolResult
+from discussion_helper.text.providers.scripted import ScriptedProvider
 from discussion_helper.text.state import Turn
 from discussion_helper.text.threads.sqlite import SqliteThreads
+from discussion_helper.web import create_app
 
 OLD, NEW, EMPTY = "an-older-thread", "-a-newer-thread", "an-empty-thread"
 
@@ -51,10 +56,10 @@ def test_threads_are_listed_the_newest_first(store: Path, capsys: pytest.Capture
 
 def test_the_list_as_a_document(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["threads", "list", "--json", "--store", str(store)])
-    threads = json.loads(capsys.readouterr().out)["threads"]
+    threads = json.loads(capsys.readouterr().out)
 
-    assert {"id", "created_at", "updated_at", "turns", "first"} == threads[1].keys()
-    assert (OLD, 2, "Hello there.") == tuple(threads[1][key] for key in ("id", "turns", "first"))
+    assert {"id", "created_at", "updated_at", "turn_count", "first"} == threads[1].keys()
+    assert (OLD, 2, "Hello there.") == tuple(threads[1][key] for key in ("id", "turn_count", "first"))
 
 
 def test_a_thread_is_shown_without_anything_that_a_terminal_obeys(
@@ -65,16 +70,27 @@ def test_a_thread_is_shown_without_anything_that_a_terminal_obeys(
         capsys.readouterr().out.splitlines()
     )
     assert 0 == main(["threads", "show", "--store", str(store), "--", NEW])
-    assert ["agent  [calls add {}]", "tool   [gives 3]"] == capsys.readouterr().out.splitlines()[1:]
+    assert ["       [not answered]", "agent  [calls add {}]", "tool   [gives 3]"] == (
+        capsys.readouterr().out.splitlines()[-3:]
+    )
 
 
-def test_a_thread_as_a_document(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["threads", "show", OLD, "--json", "--store", str(store)])
-    thread = json.loads(capsys.readouterr().out)
+def test_documents_are_those_of_the_web(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    async def over_http() -> list[Any]:
+        async with SqliteThreads(store) as threads, Manager(threads, ScriptedProvider(), lambda _: Step()) as manager:
+            transport = httpx.ASGITransport(create_app(manager=manager, token=None))
+            async with httpx.AsyncClient(base_url="http://127.0.0.1", transport=transport) as client:
+                return [(await client.get(path)).json() for path in ("/threads", f"/threads/{OLD}", f"/threads/{NEW}")]
 
-    assert (OLD, {}) == (thread["id"], thread["metadata"])
-    assert ["user", "assistant"] == [turn["role"] for turn in thread["turns"]]
-    assert {"kind": "text", "data": {"content": "Hello\nthere."}} == thread["turns"][0]["artifacts"][0]
+    printed = []
+    for arguments in (["list"], ["show", OLD], ["show", "--", NEW]):
+        main(["threads", arguments[0], "--json", "--store", str(store), *arguments[1:]])
+        printed.append(json.loads(capsys.readouterr().out))
+
+    assert printed == anyio.run(over_http)
+    assert [None, True] == [turn.get("interrupted") for turn in printed[1]["turns"]]
+    assert [False, None, None] == [turn.get("answered") for turn in printed[2]["turns"]]
+    assert {"kind": "text", "content": "Hello\nthere."} == printed[1]["turns"][0]["artifacts"][0]
 
 
 def test_a_deleted_thread_is_gone(store: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -229,7 +229,8 @@ async def test_threads_are_listed_shown_and_deleted(
         missing = await client.get("/threads/..%2F..%2Fetc")
 
     assert [] == none.json()
-    assert [{"id", "created_at", "updated_at"}] == [thread.keys() for thread in listed]
+    assert [{key: shown[key] for key in ("id", "created_at", "updated_at", "turn_count", "first")}] == listed
+    assert (2, "hi") == (shown["turn_count"], shown["first"])
     assert [("user", "hi"), ("assistant", "Hello world")] == [
         (turn["role"], turn["artifacts"][0]["content"]) for turn in shown["turns"]
     ]

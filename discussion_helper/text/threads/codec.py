@@ -22,6 +22,7 @@ __all__ = [
     "info_data",
     "info_from",
     "loaded",
+    "moment_data",
     "turn_data",
     "turn_of",
 ]
@@ -64,7 +65,7 @@ def turn_data(turn: Turn, where: str = "turn") -> dict[str, Any]:
     """`{role, at, interrupted?, artifacts: [{kind, data}]}`. Raises SettingError for a delta, or what is not ours."""
     if not isinstance(turn.artifacts, tuple):
         raise _wrong(f"{where}.artifacts", f"it is a {type(turn.artifacts).__name__}", fix="Use a tuple.")
-    data: dict[str, Any] = {"role": turn.role, "at": _told(turn.at, f"{where}.at")}
+    data: dict[str, Any] = {"role": turn.role, "at": moment_data(turn.at, f"{where}.at")}
     if turn.interrupted:
         data["interrupted"] = True
     _few(turn.artifacts, f"{where}.artifacts")
@@ -135,8 +136,8 @@ def info_data(info: ThreadInfo) -> dict[str, Any]:
     """`{id, created_at, updated_at, metadata}`. Raises SettingError."""
     return {
         "id": info.id,
-        "created_at": _told(info.created_at, "created_at"),
-        "updated_at": _told(info.updated_at, "updated_at"),
+        "created_at": moment_data(info.created_at, "created_at"),
+        "updated_at": moment_data(info.updated_at, "updated_at"),
         "metadata": checked_metadata(info.metadata),
     }
 
@@ -199,7 +200,8 @@ def _object(data: object, where: str, *, required: set[str], optional: set[str] 
     return data
 
 
-def _told(moment: object, where: str) -> str:
+def moment_data(moment: object, where: str) -> str:
+    """ISO 8601 in UTC. Raises SettingError for what is no time with a time zone."""
     if not isinstance(moment, datetime) or moment.tzinfo is None:
         raise _wrong(where, f"{_shown(moment)} is no time with a time zone", fix="Use datetime.now(UTC).")
     try:
@@ -215,7 +217,7 @@ def _moment(value: object, where: str) -> datetime:
         moment = None
     if moment is None:
         raise _wrong(where, f"{_shown(value)} is no time")
-    _told(moment, where)
+    moment_data(moment, where)
     return moment.astimezone(UTC)
 
 
