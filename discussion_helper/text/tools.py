@@ -214,8 +214,9 @@ class Tools:
         return _failed(call, f"The tool {known.name} was stopped: it took longer than {known.timeout_s:g} s.")
 
     def _broke(self, call: ToolCall, error: Exception) -> ToolResult:
-        _log.warning("the tool %s failed", call.name, exc_info=error)
         kind = type(getattr(error, "error", error)).__name__
+        _log.warning("the tool %s failed (%s)", call.name, kind)  # its text may hold what no log is to hold
+        _log.debug("the tool %s failed", call.name, exc_info=error)
         return _failed(call, f"The tool {call.name} failed ({kind}): {told(error)[:_LONGEST_FAILURE]}")
 
 

@@ -352,6 +352,20 @@ async def test_what_goes_wrong_is_the_result(function: Any, says: str, caplog: p
 
 
 @pytest.mark.anyio
+async def test_a_failure_is_logged_in_a_line_without_its_text(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG, logger="discussion_helper"):
+        await complaint_of(explode)
+    first, second = caplog.records
+    assert (first.levelno, first.getMessage(), first.exc_info) == (
+        logging.WARNING,
+        "the tool explode failed (KeyError)",
+        None,
+    )
+    assert second.levelno == logging.DEBUG
+    assert second.exc_info is not None
+
+
+@pytest.mark.anyio
 async def test_a_tool_that_takes_too_long_is_stopped() -> None:
     stopped = anyio.Event()
 

@@ -22,7 +22,13 @@ class Provider(Protocol):
     """Answers with artifacts."""
 
     def invoke(self, state: State, *options: Option) -> AsyncIterator[Artifact]:
-        """Every artifact as soon as it is there. Closing the iterator cancels the request. Raises ResponderError."""
+        """Every artifact as soon as it is there. Raises ResponderError.
+
+        Closing the iterator cancels the request, and so does cancelling the task that waits for the next artifact: let
+        the cancellation through. An error raised in its place is what the turn failed with, although it was to be
+        cancelled: an exception says that something went wrong, and whoever cancelled is told of it. What goes wrong
+        in closing the iterator, or takes longer than the step allows, is logged, and the answer stays as it is.
+        """
         ...
 
     async def aclose(self) -> None:
