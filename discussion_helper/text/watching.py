@@ -1,7 +1,11 @@
 """A stream's output as the events that every session has: who has the floor, finished turns, the end."""
 
+from dataclasses import replace
+from typing import Any
+
 from discussion_helper.events import Event
 from discussion_helper.text.artifacts import TextDelta
+from discussion_helper.text.inputs import EventContext
 from discussion_helper.text.outputs import (
     ArtifactEvent,
     ClosedEvent,
@@ -13,7 +17,7 @@ from discussion_helper.text.outputs import (
 )
 from discussion_helper.types import Floor
 
-__all__ = ["floor_in", "to_event"]
+__all__ = ["Watching", "floor_in", "to_event"]
 
 
 def floor_in(phase: Phase) -> Floor | None:
@@ -46,3 +50,37 @@ def to_event(output: OutputEvent) -> Event | None:
         case ClosedEvent(at_s=at_s):
             return Event("ended", at_s, {"reason": "stopped"})
     return None
+
+
+class Watching:
+    """What one watcher is told: `to_event`, with the floor only when it changes, and why a turn gave it back.
+
+    A turn that was cancelled gives `floor` with `"reason": "cancelled"`, one that failed `"reason": "failed"` and
+    `"error"`, as `ended` does: the thread keeps no answer of either, so that there is no utterance to carry it, and a
+    page that shows coarse kinds alone can mark the question. An event that never asked the model changes no floor.
+    """
+
+    def __init__(self, floor: Floor | None) -> None:
+        """`floor`: whose it is when the watching begins; None = not known, and the first one is told."""
+        self._floor = floor
+        self._broken: EventContext | None = None
+        self._why: dict[str, Any] = {}
+
+    def event_of(self, output: OutputEvent) -> Event | None:
+        """The event for this watcher. Wants every output, in order."""
+        event = to_event(output)
+        match output:
+            case ErrorEvent(context=context):
+                self._broken, self._why = context, {"reason": "failed", "error": output.message}
+            case LifecycleEvent("cancelled", context):
+                self._broken, self._why = context, {"reason": "cancelled"}
+            case LifecycleEvent(phase, context) if event is not None:
+                return self._changed(event, self._why if phase == "done" and context == self._broken else {})
+        return event
+
+    def _changed(self, event: Event, why: dict[str, Any]) -> Event | None:
+        floor = Floor(event.data["floor"])
+        if floor is self._floor:
+            return None
+        self._floor = floor
+        return replace(event, data={**event.data, **why})

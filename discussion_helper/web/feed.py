@@ -1,6 +1,7 @@
 """What a watcher of a session gets: which items of its hub, and how each looks as JSON."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from discussion_helper.events import COARSE_KINDS, FINE_KINDS, DropOldest, Event, EventHub, Numbered, Subscription
@@ -8,7 +9,7 @@ from discussion_helper.registry import Running
 from discussion_helper.text.artifacts import ARTIFACTS
 from discussion_helper.text.outputs import OutputEvent, as_wire
 from discussion_helper.text.stream import Stream
-from discussion_helper.text.watching import to_event
+from discussion_helper.text.watching import Watching
 from discussion_helper.web.problems import Problem
 
 __all__ = ["HELD", "OUTPUT_KINDS", "Feed", "Watched", "checked_kinds"]
@@ -19,6 +20,8 @@ OUTPUT_KINDS = ("turn_complete", "lifecycle", "error", "properties", *ARTIFACTS)
 """What a text stream gives beside the events that every session has."""
 
 _SESSION_KINDS = (*COARSE_KINDS, *FINE_KINDS)
+_LOOKED_BACK = (256, 64, 16, 4, 1)
+"""Items before the one that a watcher resumes after."""
 
 
 class Watched(Running, Protocol):
@@ -43,7 +46,7 @@ class Feed:
 
     def __init__(self, session: Watched, kinds: Iterable[str] = ()) -> None:
         """Raises Problem for an unknown kind."""
-        self._hub = session.hub
+        self._session = session
         self._text = isinstance(session, Stream)
         output = OUTPUT_KINDS if self._text else ()
         asked = checked_kinds(kinds, (*_SESSION_KINDS, "gap", "*", *output))
@@ -54,13 +57,32 @@ class Feed:
     def follow(self, after: int | None = None) -> Subscription[Numbered[Any]] | None:
         """From now on, or from after item number `after`; None when that is no longer kept."""
         gap: DropOldest[Numbered[Any]] = DropOldest(lambda missed, _: Numbered(0, _Missed(missed)))
-        return self._hub.follow(self._select, overflow=gap, capacity=HELD, after=after)
+        select = self._of_stream(after) if self._text else self._of_session
+        return self._session.hub.follow(select, overflow=gap, capacity=HELD, after=after)
 
-    def _select(self, item: Any) -> Any | None:
-        if not self._text:
-            return item if item.kind in self._kinds else None
-        event = to_event(item) if self._kinds else None
-        return item if item.kind in self._output or (event and event.kind in self._kinds) else None
+    def _of_session(self, event: Event) -> Event | None:
+        return event if event.kind in self._kinds else None
+
+    def _of_stream(self, after: int | None) -> Callable[[OutputEvent], "_Shown | None"]:
+        watching = Watching(self._session.floor if after is None else None)
+        for output in () if after is None else self._kept_until(after):
+            watching.event_of(output)
+
+        def select(output: OutputEvent) -> _Shown | None:
+            event = watching.event_of(output)
+            shown = event if event is not None and event.kind in self._kinds else None
+            line = output if output.kind in self._output else None
+            return None if shown is None and line is None else _Shown(shown, line)
+
+        return select
+
+    def _kept_until(self, number: int) -> list[OutputEvent]:
+        """Some of what came up to there, which tells who had the floor then; fewer where not all of it is kept."""
+        for back in _LOOKED_BACK:
+            kept = self._session.hub.since(max(0, number - back))
+            if kept is not None:
+                return [output for at, output in kept if at <= number]
+        return []
 
     def rendered(self, item: Any) -> list[dict[str, Any]]:
         """The events that the item is, in order."""
@@ -68,17 +90,24 @@ class Feed:
             return [{"kind": "gap", "missed": item.number}]
         if isinstance(item, Event):
             return [item.as_dict()]
-        return self._of_stream(item)
+        return self._lines_of(item)
 
-    def _of_stream(self, item: OutputEvent) -> list[dict[str, Any]]:
-        event = to_event(item)
-        shown = [event.as_dict()] if event is not None and event.kind in self._kinds else []
-        line = as_wire(item) if item.kind in self._output else None
+    def _lines_of(self, item: "_Shown") -> list[dict[str, Any]]:
+        shown = [] if item.event is None else [item.event.as_dict()]
+        line = None if item.output is None else as_wire(item.output)
         return shown if line is None else [*shown, line]
 
 
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What a watcher of a stream gets of one output: as an event of every session, as itself, or as both."""
+
+    event: Event | None
+    output: OutputEvent | None
+
+
+@dataclass(frozen=True, slots=True)
 class _Missed:
     """In the place of items that were lost."""
 
-    def __init__(self, number: int) -> None:
-        self.number = number
+    number: int

@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 from discussion_helper.registry import Sessions
 from discussion_helper.session import Session
 from discussion_helper.testing import EchoResponder, ScriptedListener, SilentVoice
-from discussion_helper.text import Manager, PropertiesEvent
+from discussion_helper.text import InterruptEvent, Manager, PropertiesEvent, TextDelta, UserMessageEvent
 from discussion_helper.text.providers.scripted import ScriptedProvider
 from discussion_helper.web import Limits
 
@@ -149,6 +149,51 @@ async def test_who_comes_back_misses_nothing_and_gets_nothing_twice_while_much_h
     assert [(one.id, one.kind, one.data) for one in whole[1:]] == [(one.id, one.kind, one.data) for one in parts[1:]]
     assert len({one.id for one in whole}) == len_of_all
     assert "snapshot" not in {one.kind for one in parts[1:]}
+
+
+@pytest.mark.parametrize("end", ["cancel", "interrupt"])
+async def test_a_cancelled_turn_gives_the_floor_back_once_and_says_why(
+    app_of: AppOf, manager_of: ManagerOf, serving: Serving, events_in: EventsIn, end: str
+) -> None:
+    never = ScriptedProvider([TextDelta("He"), float("inf")])
+    async with manager_of(never) as manager, serving(app_of(manager=manager)) as served:
+        url = (await served.client.post("/sessions", json={"kind": "text"})).json()["url"]
+        async with served.client.stream("GET", f"{url}/events") as response:
+            events = events_in(response)
+            await anext(events)
+            await served.client.post(f"{url}/say", json={"text": "Hello"})
+            told = await some(events, 3)
+            await served.client.post(f"{url}/{end}")
+            stream = manager.list()[0]
+            while stream.busy or stream.pending:
+                await anyio.lowlevel.checkpoint()
+            await stream.stop()
+            told += [event async for event in events]
+        again = {"Last-Event-ID": told[2].id}
+        async with served.client.stream("GET", f"{url}/events", headers=again) as response:
+            resumed = [event async for event in events_in(response)]
+
+    assert ["utterance", "floor", "floor", "floor", "ended"] == [event.kind for event in told]
+    assert ["thinking", "speaking", "listening"] == [event.data["floor"] for event in told[1:4]]
+    assert [None, None, "cancelled"] == [event.data.get("reason") for event in told[1:4]]
+    assert told[3:] == resumed
+
+
+async def test_who_comes_back_is_not_told_the_floor_that_it_knows(
+    app_of: AppOf, manager_of: ManagerOf, serving: Serving, events_in: EventsIn, echo: ScriptedProvider
+) -> None:
+    async with manager_of(echo) as manager, serving(app_of(manager=manager)) as served:
+        url = (await served.client.post("/sessions", json={"kind": "text"})).json()["url"]
+        stream = manager.list()[0]
+        await stream.process(UserMessageEvent("Hello"))
+        place = f"{stream.hub.epoch}-{stream.hub.sequence}"
+        await stream.process(InterruptEvent())  # of which `done` is told, and nothing else
+        await stream.process(UserMessageEvent("Again"))
+        headers = {"Last-Event-ID": place}
+        async with served.client.stream("GET", f"{url}/events?kinds=floor", headers=headers) as response:
+            floors = [event.data["floor"] for event in await some(events_in(response), 3)]
+
+    assert ["thinking", "speaking", "listening"] == floors
 
 
 async def test_who_comes_back_too_late_or_from_elsewhere_gets_the_state(
