@@ -50,9 +50,10 @@ class DeviceLost:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Something to run on the audio thread."""
+    """Something to run on the audio thread. `about`: the same as a value, for who records it, if it matters."""
 
     fn: Callable[[], object]
+    about: object = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,18 +69,20 @@ class Inbox:
 
     `capacity` bounds the audio in it, in blocks: 400 are 2 s of both directions in blocks of 10 ms. A block that
     finds it full is dropped and counted, and shows as a gap in the sample indices of its stream. Calls and lost
-    devices have `reserve` places of their own beyond that, so that no flood of audio can keep them out.
+    devices have `reserve` places of their own beyond that, so that no flood of audio can keep them out. `clock` is the
+    one of the items' times.
     """
 
-    def __init__(self, *, capacity: int = 400, reserve: int = 256) -> None:
+    def __init__(self, *, capacity: int = 400, reserve: int = 256, clock: Callable[[], float] = time.monotonic) -> None:
         # SimpleQueue.put neither waits nor allocates a lock, and may be re-entered by a signal handler.
         self._queue: SimpleQueue[tuple[Item | Closed, float]] = SimpleQueue()
         self._capacity = capacity
         self._limit = capacity + reserve
+        self._clock = clock
         self._closed = False
         self._drained = False
         self.put_at_s = 0.0
-        """When what `get` gave last was put in, on the clock of `time.monotonic`. For the audio thread alone."""
+        """When what `get` gave last was put in, on its clock. For the audio thread alone."""
         self.most = 0
         """The most that waited in it at once, all kinds together; of puts at the same moment one may go uncounted."""
         # One count for each thread that writes it: += from two threads could lose one.
@@ -103,7 +106,7 @@ class Inbox:
         if waiting >= (self._capacity if isinstance(item, Captured | Played) else self._limit):
             self._count(item)
             return False
-        self._queue.put((item, time.monotonic()))
+        self._queue.put((item, self._clock()))
         if waiting >= self.most:
             self.most = waiting + 1
         return True
@@ -126,7 +129,7 @@ class Inbox:
         """Take nothing more, and let `get` answer `Closed()`. Idempotent; from any thread."""
         if not self._closed:
             self._closed = True
-            self._queue.put((Closed(), time.monotonic()))
+            self._queue.put((Closed(), self._clock()))
 
     def _count(self, item: Item) -> None:
         if isinstance(item, Captured):

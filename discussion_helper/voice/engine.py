@@ -8,14 +8,15 @@ from typing import Literal, Self, TypeVar
 
 import anyio
 
-from discussion_helper.audio.inbox import DeviceLost, Inbox
+from discussion_helper.audio.inbox import Call, DeviceLost, Inbox
 from discussion_helper.audio.playback import Playback
 from discussion_helper.errors import DeviceError
 from discussion_helper.voice.audio_thread import AudioThread
+from discussion_helper.voice.audio_work import AudioWork, Listening, Tap
 from discussion_helper.voice.health import Health
 from discussion_helper.voice.hearing import Hearing, Note
 from discussion_helper.voice.marks import Marks
-from discussion_helper.voice.ports import Device, Ears, Sink, Source
+from discussion_helper.voice.ports import Device, Driver, Ears, Runner, Sink, Source
 from discussion_helper.voice.reopening import Reopening, opened_again
 
 __all__ = ["AudioEngine"]
@@ -44,10 +45,14 @@ class AudioEngine:
         open_capture: Callable[[], Source],
         open_playback: Callable[[], Sink],
         hearing: Callable[[int], Hearing],
+        driver: Callable[[Inbox, AudioWork], Driver] = AudioThread,
+        run: Runner = anyio.to_thread.run_sync,
+        tap: Tap | None = None,
     ) -> None:
         """`inbox`: what the devices feed. `hearing` makes what listens, from the microphone's rate.
 
         The openers block; they raise DeviceError. That of the loudspeaker gives the same `playback` each time.
+        `driver` makes what drives the audio work, `run` runs what blocks. `tap` is shown every item on its way.
         """
         self._open_capture = open_capture
         self._open_playback = open_playback
@@ -57,15 +62,17 @@ class AudioEngine:
         self._sink: Sink | None = None
         self._ears: Ears | None = None
         self._on_lost: Callable[[Exception], None] = _log.error
-        self._thread = AudioThread(inbox, noted=self._noted, lost=self._lost, failed=self._fail)
+        self._run = run
+        self._work = AudioWork(noted=self._noted, lost=self._lost, failed=self._fail, tap=tap)
+        self._driver = driver(inbox, self._work)
         self._reopening = Reopening()
         self._losses = self._overflows = self._underflows = 0
 
     async def __aenter__(self) -> Self:
-        self._sink = await anyio.to_thread.run_sync(self._open_playback)
+        self._sink = await self._run(self._open_playback)
         self._playback = self._sink.playback
         self.marks = Marks(self._playback)
-        self._thread.start(self.marks)
+        self._driver.start(self.marks)
         self._reopening.start()
         return self
 
@@ -88,7 +95,7 @@ class AudioEngine:
 
     def health(self) -> Health:
         """How the audio was doing so far."""
-        lateness = self._thread.lateness
+        lateness = self._driver.lateness
         return Health(
             blocks=lateness.blocks,
             late_p99_s=lateness.percentile_s(99.0),
@@ -105,7 +112,7 @@ class AudioEngine:
     async def open_microphone(self, ears: Ears) -> str:
         """Open it and tell `ears` of what is heard; its name. Raises DeviceError."""
         self._ears = ears
-        return self._listen_to(await anyio.to_thread.run_sync(self._open_capture))
+        return self._listen_to(await self._run(self._open_capture))
 
     async def close_microphone(self) -> None:
         """Close it; a turn that is open ends. Idempotent."""
@@ -113,8 +120,8 @@ class AudioEngine:
         capture, self._capture = self._capture, None
         if capture is not None:
             self._overflows += capture.overflows
-            await anyio.to_thread.run_sync(capture.close)
-            self._thread.listen_no_more()
+            await self._run(capture.close)
+            self._listen(None, Listening())
 
     async def close_loudspeaker(self) -> None:
         """Close it, and end the audio thread. Idempotent."""
@@ -122,13 +129,16 @@ class AudioEngine:
         sink, self._sink = self._sink, None
         if sink is not None:
             self._underflows += sink.underflows
-            await anyio.to_thread.run_sync(sink.close)
-            await anyio.to_thread.run_sync(self._thread.close)
+            await self._run(sink.close)
+            await self._run(self._driver.close)
 
     def _listen_to(self, capture: Source) -> str:
         self._capture = capture
-        self._thread.listen(self._make_hearing(capture.rate), capture.name)
+        self._listen(self._make_hearing(capture.rate), Listening(capture.name, capture.rate))
         return capture.name
+
+    def _listen(self, hearing: Hearing | None, about: Listening) -> None:
+        self._inbox.put(Call(lambda: self._work.change(hearing, about.microphone), about))
 
     # -- told by the audio thread, on the event loop
 
@@ -170,7 +180,7 @@ class AudioEngine:
     # -- opening a lost device again
 
     async def _recover_microphone(self, lost: Source, error: DeviceError, is_wanted: _Asks) -> None:
-        self._thread.listen_no_more()
+        self._listen(None, Listening())
         found = await self._again("capture", lost, self._open_capture, error, is_wanted)
         if found is not None:
             self._overflows += lost.overflows
@@ -186,8 +196,8 @@ class AudioEngine:
         self, which: _Which, lost: D, opener: Callable[[], D], error: DeviceError, is_wanted: _Asks
     ) -> D | None:
         try:
-            await anyio.to_thread.run_sync(lost.close)
-            found = await opened_again(opener)
+            await self._run(lost.close)
+            found = await opened_again(opener, run=self._run)
         except Exception as failure:
             self._give_up(which, failure)
             return None
@@ -195,7 +205,7 @@ class AudioEngine:
             self._give_up(which, error)
         elif not is_wanted():  # it was closed meanwhile
             with anyio.CancelScope(shield=True):
-                await anyio.to_thread.run_sync(found.close)
+                await self._run(found.close)
             return None
         else:
             self._tell(which, "open", name=found.name)

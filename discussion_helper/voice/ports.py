@@ -1,11 +1,16 @@
 """What the audio engine stands between: open devices on one side, who hears on the other."""
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Protocol, TypeVar
 
 from discussion_helper.audio.playback import Playback
+from discussion_helper.voice.health import Lateness
 from discussion_helper.voice.hearing import Note
+from discussion_helper.voice.marks import Marks
 
-__all__ = ["Device", "Ears", "Sink", "Source"]
+__all__ = ["Device", "Driver", "Ears", "Runner", "Sink", "Source"]
+
+T = TypeVar("T")
 
 
 class Device(Protocol):
@@ -52,4 +57,30 @@ class Ears(Protocol):
 
     def lost(self, error: Exception) -> None:
         """The talk is over: nothing more can be heard, or said."""
+        ...
+
+
+class Driver(Protocol):
+    """Lets the audio work take what is in the inbox, in order."""
+
+    lateness: Lateness
+
+    def start(self, marks: Marks) -> None:
+        """Begin, on the event loop that is told what comes of it."""
+        ...
+
+    def close(self) -> None:
+        """End; blocks, bounded, idempotent."""
+        ...
+
+    def is_alive(self) -> bool:
+        """It takes items still."""
+        ...
+
+
+class Runner(Protocol):
+    """Runs what blocks, off the event loop."""
+
+    async def __call__(self, fn: Callable[[], T], /) -> T:
+        """What `fn()` returns, or raises."""
         ...

@@ -9,6 +9,7 @@ import anyio
 
 from discussion_helper.background import Background
 from discussion_helper.errors import DeviceError
+from discussion_helper.voice.ports import Runner
 
 __all__ = ["GIVE_UP_S", "LET_GO_S", "PAUSE_S", "Reopening", "opened_again"]
 
@@ -23,7 +24,11 @@ LET_GO_S = 0.3
 
 
 async def opened_again(
-    open_device: Callable[[], T], *, pause_s: float = PAUSE_S, give_up_s: float = GIVE_UP_S
+    open_device: Callable[[], T],
+    *,
+    run: Runner = anyio.to_thread.run_sync,
+    pause_s: float = PAUSE_S,
+    give_up_s: float = GIVE_UP_S,
 ) -> T | None:
     """Try to open it, which blocks and raises DeviceError, every `pause_s` seconds; None after `give_up_s` seconds.
 
@@ -33,7 +38,7 @@ async def opened_again(
         while True:
             await anyio.sleep(pause_s)
             try:
-                return await anyio.to_thread.run_sync(open_device)
+                return await run(open_device)
             except DeviceError:
                 continue
     return None

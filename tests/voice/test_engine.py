@@ -13,7 +13,7 @@ from discussion_helper.audio.frames import Frame
 from discussion_helper.audio.inbox import Captured, DeviceLost, Inbox, Played
 from discussion_helper.audio.playback import Playback
 from discussion_helper.errors import DeviceError
-from discussion_helper.voice import audio_thread, reopening
+from discussion_helper.voice import audio_work, reopening
 from discussion_helper.voice.engine import AudioEngine
 from discussion_helper.voice.health import Health
 from discussion_helper.voice.hearing import Level, Note
@@ -154,9 +154,9 @@ async def test_closing_the_microphone_ends_what_is_open_and_hears_nothing_more(r
 async def test_leaving_closes_both_devices_and_ends_the_thread(rig: Rig) -> None:
     async with rig.engine as engine:
         await engine.open_microphone(rig.ears)
-        assert engine._thread.is_alive()
+        assert engine._driver.is_alive()
 
-    assert (1, 1, False) == (rig.microphone.closes, rig.loudspeaker.closes, rig.engine._thread.is_alive())
+    assert (1, 1, False) == (rig.microphone.closes, rig.loudspeaker.closes, rig.engine._driver.is_alive())
 
 
 async def test_a_mark_wakes_the_loop_when_it_is_passed(rig: Rig) -> None:
@@ -275,8 +275,8 @@ async def test_what_an_attempt_that_hung_opens_after_closing_is_closed(rig: Rig,
 async def test_a_microphone_that_delivers_nothing_is_lost(
     rig: Rig, soon: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(audio_thread, "TICK_S", 0.02)
-    monkeypatch.setattr(audio_thread, "STALL_S", 0.1)
+    monkeypatch.setattr(audio_work, "TICK_S", 0.02)
+    monkeypatch.setattr(audio_work, "STALL_S", 0.1)
     async with rig.engine as engine:
         await engine.open_microphone(rig.ears)
         rig.capture(1.0)
@@ -289,8 +289,8 @@ async def test_a_microphone_that_delivers_nothing_is_lost(
 
 
 async def test_a_muted_microphone_delivers_nothing_and_is_not_lost(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audio_thread, "TICK_S", 0.01)
-    monkeypatch.setattr(audio_thread, "STALL_S", 0.05)
+    monkeypatch.setattr(audio_work, "TICK_S", 0.01)
+    monkeypatch.setattr(audio_work, "STALL_S", 0.05)
     async with rig.engine as engine:
         await engine.open_microphone(rig.ears)
         rig.capture(1.0)
@@ -346,7 +346,7 @@ async def test_a_failure_on_the_audio_thread_ends_the_talk_and_not_the_thread(ri
         rig.capture(1.0)
         with anyio.fail_after(5.0):
             await rig.ears.told.wait()
-        assert engine._thread.is_alive()
+        assert engine._driver.is_alive()
 
     assert "bad block" in str(rig.ears.errors[0])
 
@@ -363,4 +363,4 @@ async def test_a_device_that_cannot_be_opened_leaves_nothing_open(monkeypatch: p
             pass
     rig.ears.close()
 
-    assert not rig.engine._thread.is_alive()
+    assert not rig.engine._driver.is_alive()

@@ -1,0 +1,120 @@
+"""The audio work: what is made of each item of the inbox, whoever drives it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from discussion_helper.audio.inbox import Call, Captured, DeviceLost, Item, Played
+from discussion_helper.voice.hearing import Hearing, Note
+from discussion_helper.voice.marks import Marks
+
+__all__ = ["FIRST_S", "STALL_S", "TICK_S", "AudioWork", "Listening", "Tap"]
+
+STALL_S = 1.0
+"""A microphone that was delivering and then delivers nothing for so long is lost, though its stream says nothing."""
+FIRST_S = 5.0
+"""For the first block: a headset that has to change its profile takes a second or two."""
+TICK_S = 0.25
+"""How often a microphone that delivers nothing is looked at; of a longer wait no more counts, for then the machine
+slept and the microphone with it."""
+
+Tap = Callable[[Item | None, float], object]
+"""Is shown every item and its time, in order, before anything is made of it; on the audio thread, so it must not wait.
+
+The same items and times, fed to another `AudioWork` with the same hearing, give the same notes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """A `Call` about the microphone that is listened to from now on: its name, its rate in hertz; "" and 0 = none."""
+
+    microphone: str = ""
+    rate: int = 0
+
+
+class AudioWork:
+    """A function of the items and their times: it has no thread and no clock.
+
+    `noted`, `lost` and `failed` are told, by way of `call`, what was heard, a device that went away or a microphone
+    that stalls, and an error of the work's own, after which it goes on.
+    """
+
+    def __init__(
+        self,
+        *,
+        noted: Callable[[Note], object],
+        lost: Callable[[DeviceLost], object],
+        failed: Callable[[Exception], object],
+        tap: Tap | None = None,
+    ) -> None:
+        self._noted, self._lost, self._failed = noted, lost, failed
+        self._tap = tap
+        self._hearing: Hearing | None = None
+        self._microphone = ""
+        self._before = 0.0
+        self._silent_s = 0.0
+        self._limit_s = 0.0
+
+    def begin(self, call: Callable[..., object], marks: Marks) -> None:
+        """`call(fn, *args)` runs `fn(*args)` where whoever is told lives, in the order of the calls."""
+        self._call = call
+        self._marks = marks
+
+    @property
+    def hears(self) -> bool:
+        """A microphone is listened to, or is being opened again."""
+        return self._hearing is not None
+
+    @property
+    def tick_s(self) -> float | None:
+        """After so many seconds without an item `take(None, now)` is due; None = never."""
+        return TICK_S if self._microphone else None
+
+    def take(self, item: Item | None, now: float) -> None:
+        """The next item, taken out at `now`; None: nothing came."""
+        try:
+            if self._tap is not None:
+                self._tap(item, now)
+            self._watch(item, now - self._before)
+            if item is not None:
+                self._do(item)
+        except Exception as failure:  # told to the loop, which ends the talk; the thread must live to be joined
+            self._call(self._failed, failure)
+        self._before = now
+
+    def change(self, hearing: Hearing | None, microphone: str) -> None:
+        """From now on `hearing` hears what the microphone of that name delivers. A turn that is open ends."""
+        if self._hearing is not None:
+            self._tell(self._hearing.finish())
+        self._hearing, self._microphone = hearing, microphone
+        self._silent_s, self._limit_s = 0.0, FIRST_S
+
+    def _watch(self, item: Item | None, passed_s: float) -> None:
+        """Whether the microphone still delivers."""
+        if isinstance(item, Captured):
+            self._silent_s, self._limit_s = 0.0, STALL_S
+            return
+        self._silent_s += min(passed_s, TICK_S)
+        if self._microphone and self._silent_s >= self._limit_s:
+            self._do(DeviceLost("capture", f'"{self._microphone}" delivers nothing any more'))
+
+    def _do(self, item: Item) -> None:
+        match item:
+            case Captured():
+                if self._hearing is not None:
+                    self._tell(self._hearing.captured(item))
+            case Played():
+                if self._hearing is not None:
+                    self._hearing.played(item)
+                if self._marks.is_passed_by(item):
+                    position = item.position
+                    self._call(self._marks.pass_all, position.generation, position.samples, item.at_s)
+            case DeviceLost():
+                if item.which == "capture":
+                    self._microphone = ""
+                self._call(self._lost, item)
+            case Call():
+                item.fn()
+
+    def _tell(self, notes: list[Note]) -> None:
+        for note in notes:
+            self._call(self._noted, note)
