@@ -19,13 +19,13 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from discussion_helper.audio.analysis import at_level, percentile, voiced
 from discussion_helper.audio.clips import load_clips
 from discussion_helper.audio.echo import EchoPath
 from discussion_helper.audio.files import load
 from discussion_helper.audio.frames import Samples
 from discussion_helper.audio.inbox import Played
 from discussion_helper.audio.resample import resample
-from discussion_helper.bench.analysis import at_level, percentile, voiced
 from discussion_helper.bench.texts import TEXTS
 from discussion_helper.models import Store, load_manifest
 from discussion_helper.testing.sample_room import RATE, Echo, SampleRoom

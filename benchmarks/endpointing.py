@@ -19,10 +19,10 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from discussion_helper.audio.analysis import percentile, voiced
 from discussion_helper.audio.clips import load_clips
 from discussion_helper.audio.files import load
 from discussion_helper.audio.frames import Frame, Samples, silence
-from discussion_helper.bench.analysis import percentile, voiced
 from discussion_helper.turn.activity import ActivityTracker
 from discussion_helper.turn.endpointing import SilenceEndpointer
 from discussion_helper.turn.turns import TurnEnded, TurnSegmenter

@@ -20,7 +20,7 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
-from discussion_helper.bench.analysis import percentile
+from discussion_helper.audio.analysis import percentile
 from discussion_helper.events import DropNewest, EventHub
 from discussion_helper.text import Manager, MemoryThreads, PropertiesEvent, Step, Subscription, TextDelta
 from discussion_helper.text.inputs import UserMessageEvent

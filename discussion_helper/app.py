@@ -21,18 +21,13 @@ from discussion_helper.session import Session
 from discussion_helper.settings import Settings
 from discussion_helper.stt.base import Recogniser
 from discussion_helper.tts.base import Synthesiser
-from discussion_helper.turn.activity import ActivityTracker
-from discussion_helper.turn.endpointing import SilenceEndpointer
-from discussion_helper.turn.turns import TurnSegmenter
 from discussion_helper.vad.silero import SileroDetector
 from discussion_helper.vad.webrtc import WebRtcDetector
-from discussion_helper.voice.barge_in import OnsetRule
+from discussion_helper.voice.assembly import hearing_of, session_on
 from discussion_helper.voice.devices import Devices, file_devices, sound_devices
 from discussion_helper.voice.engine import AudioEngine
 from discussion_helper.voice.health import Health
 from discussion_helper.voice.hearing import Hearing
-from discussion_helper.voice.microphone import MicrophoneListener
-from discussion_helper.voice.speaker import SpeakerVoice
 
 __all__ = ["LLM_MODEL", "Talk", "model_names", "open_talk", "responder_for"]
 
@@ -73,7 +68,15 @@ async def open_talk(
     devices = await anyio.to_thread.run_sync(_devices, settings)
     async with _engine(devices, settings) as engine:
         answering, answers = await anyio.to_thread.run_sync(_answering, responder, choices.llm, settings)
-        session = _session(settings, engine, recogniser, answering, synthesiser, thread)
+        session = session_on(
+            engine,
+            recogniser=recogniser,
+            responder=answering,
+            synthesiser=synthesiser,
+            policy=settings.policy,
+            language=settings.language,
+            thread=thread,
+        )
         try:
             yield Talk(session, devices.microphone, devices.loudspeaker, answers, devices.files, engine.health)
         finally:
@@ -109,25 +112,8 @@ def _engine(devices: Devices, settings: Settings) -> AudioEngine:
 
 
 def _hearing(rate: int, echo: EchoPath, settings: Settings) -> Hearing:
-    tracker = ActivityTracker(gate=WebRtcDetector(mode=2), judge=SileroDetector())
-    onset = OnsetRule(min_speech_s=settings.policy.barge_in_min_speech_s)
-    return Hearing(rate, segmenter=TurnSegmenter(tracker, SilenceEndpointer()), echo=echo, onset=onset)
-
-
-def _session(
-    settings: Settings,
-    engine: AudioEngine,
-    recogniser: Recogniser,
-    responder: Responder,
-    synthesiser: Synthesiser,
-    thread: Thread | None,
-) -> Session:
-    voice = SpeakerVoice(
-        synthesiser, engine.playback, engine.marks, close=engine.close_loudspeaker, language=settings.language
-    )
-    engine.on_loudspeaker_lost(voice.fail)
-    listener = MicrophoneListener(recogniser, engine, spoken=lambda: list(voice.recent))
-    return Session(listener, responder, voice, settings.policy, thread=thread)
+    gate, judge = WebRtcDetector(mode=2), SileroDetector()
+    return hearing_of(rate, gate=gate, judge=judge, echo=echo, policy=settings.policy)
 
 
 def _ears_and_voice(choices: Choices, settings: Settings) -> tuple[Recogniser, Synthesiser]:

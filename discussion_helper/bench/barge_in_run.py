@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle
 
+from discussion_helper.audio.analysis import AUDIBLE_DBFS, SILENT_DBFS, Span, first_above, last_above, turned_down
 from discussion_helper.audio.frames import Samples
-from discussion_helper.bench.analysis import AUDIBLE_DBFS, SILENT_DBFS, Span, first_above, last_above, turned_down
 from discussion_helper.bench.clips import Saying
 from discussion_helper.bench.over_reply import OFFSETS_S, resumed, said_over
 from discussion_helper.bench.progress import Progress

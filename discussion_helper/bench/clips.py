@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from itertools import cycle, islice
 from pathlib import Path
 
+from discussion_helper.audio.analysis import at_level, voiced
 from discussion_helper.audio.clips import Clip, load_clips
 from discussion_helper.audio.files import load
 from discussion_helper.audio.frames import Samples
-from discussion_helper.bench.analysis import at_level, voiced
 from discussion_helper.errors import AudioFileError
 
 __all__ = [

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from discussion_helper.bench.analysis import percentile
+from discussion_helper.audio.analysis import percentile
 from discussion_helper.bench.results import Results
 from discussion_helper.bench.turns_run import TurnRow
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import cycle
 
-from discussion_helper.bench.analysis import AUDIBLE_DBFS, SILENT_DBFS, first_above, longest_quiet
+from discussion_helper.audio.analysis import AUDIBLE_DBFS, SILENT_DBFS, first_above, longest_quiet
 from discussion_helper.bench.barge_in_run import reply_span
 from discussion_helper.bench.clips import Saying
 from discussion_helper.bench.over_reply import resumed, said_over

@@ -1,6 +1,6 @@
 """A sound over a reply: the agent speaks, and something is said into the microphone meanwhile."""
 
-from discussion_helper.bench.analysis import AUDIBLE_DBFS
+from discussion_helper.audio.analysis import AUDIBLE_DBFS
 from discussion_helper.bench.clips import Saying
 from discussion_helper.bench.room import Room
 from discussion_helper.bench.take import Reply, Take, Taking

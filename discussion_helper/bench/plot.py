@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discussion_helper.bench.analysis import percentile
+from discussion_helper.audio.analysis import percentile
 from discussion_helper.bench.results import Results
 from discussion_helper.bench.turns_run import TurnRow
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import anyio
 
+from discussion_helper.audio.analysis import voiced
 from discussion_helper.audio.clips import Clip
 from discussion_helper.audio.files import load
 from discussion_helper.audio.frames import Samples
 from discussion_helper.audio.resample import resample
-from discussion_helper.bench.analysis import voiced
 from discussion_helper.bench.barge_in_run import BargeIn
 from discussion_helper.bench.progress import Progress
 from discussion_helper.bench.words import word_errors, words_of, words_reached

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from discussion_helper.bench.analysis import AUDIBLE_DBFS, Span, audible, first_above, holes, percentile
+from discussion_helper.audio.analysis import AUDIBLE_DBFS, Span, audible, first_above, holes, percentile
 from discussion_helper.bench.clips import Saying
 from discussion_helper.bench.lag import with_missed
 from discussion_helper.bench.progress import Progress

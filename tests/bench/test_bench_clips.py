@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from discussion_helper.audio.analysis import voiced
 from discussion_helper.audio.clips import Clip
-from discussion_helper.bench.analysis import voiced
 from discussion_helper.bench.clips import barge_ins, load_all, noises, transcribed, turns
 from discussion_helper.errors import AudioFileError
 

@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from discussion_helper.audio.frames import Samples
-from discussion_helper.bench.analysis import (
+from discussion_helper.audio.analysis import (
     Span,
     at_level,
     audible,
@@ -18,6 +17,7 @@ from discussion_helper.bench.analysis import (
     turned_down,
     voiced,
 )
+from discussion_helper.audio.frames import Samples
 
 RATE = 48_000
 

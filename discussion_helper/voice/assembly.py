@@ -1,0 +1,43 @@
+"""How the parts of a voice session are put together, whatever devices and models they stand on."""
+
+from discussion_helper.audio.echo import EchoPath
+from discussion_helper.parts import Responder, Thread
+from discussion_helper.session import Session
+from discussion_helper.stt.base import Recogniser
+from discussion_helper.tts.base import Synthesiser
+from discussion_helper.turn.activity import ActivityTracker
+from discussion_helper.turn.endpointing import SilenceEndpointer
+from discussion_helper.turn.turns import TurnSegmenter
+from discussion_helper.types import Policy
+from discussion_helper.vad.base import Detector
+from discussion_helper.voice.barge_in import OnsetRule
+from discussion_helper.voice.engine import AudioEngine
+from discussion_helper.voice.hearing import Hearing
+from discussion_helper.voice.microphone import MicrophoneListener
+from discussion_helper.voice.speaker import SpeakerVoice
+
+__all__ = ["hearing_of", "session_on"]
+
+
+def hearing_of(rate: int, *, gate: Detector, judge: Detector, echo: EchoPath, policy: Policy) -> Hearing:
+    """What listens to a microphone of `rate` hertz; `echo` is one for the whole session: it knows the room."""
+    tracker = ActivityTracker(gate=gate, judge=judge)
+    onset = OnsetRule(min_speech_s=policy.barge_in_min_speech_s)
+    return Hearing(rate, segmenter=TurnSegmenter(tracker, SilenceEndpointer()), echo=echo, onset=onset)
+
+
+def session_on(
+    engine: AudioEngine,
+    *,
+    recogniser: Recogniser,
+    responder: Responder,
+    synthesiser: Synthesiser,
+    policy: Policy,
+    language: str,
+    thread: Thread | None = None,
+) -> Session:
+    """A session that hears and speaks through an entered engine."""
+    voice = SpeakerVoice(synthesiser, engine.playback, engine.marks, close=engine.close_loudspeaker, language=language)
+    engine.on_loudspeaker_lost(voice.fail)
+    listener = MicrophoneListener(recogniser, engine, spoken=lambda: list(voice.recent))
+    return Session(listener, responder, voice, policy, thread=thread)
