@@ -18,6 +18,8 @@ __all__ = ["REINSTALL", "Finding", "examine", "verdict"]
 
 REINSTALL = "Install the package again from the checkout or the wheel file: pip install --force-reinstall FILE."
 
+VOICE, TEXT = "voice", "text"
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -27,19 +29,21 @@ class Finding:
     ok: bool
     found: str
     fix: str = ""
+    uses: tuple[str, ...] = (VOICE,)
+    """What cannot be held without it: talks, and conversations in writing."""
 
 
 def examine(settings: Settings) -> list[Finding]:
     """Look at every part that a talk with these settings needs. Blocks for a second or two; opens no device."""
     return [
-        _check("python", _python),
+        _check("python", _python, VOICE, TEXT),
         _check("microphone", lambda: _device(settings.microphone, "input")),
         _check("loudspeaker", lambda: _device(settings.loudspeaker, "output")),
         _check("echo canceller", lambda: _module("pywebrtc_audio")),
         _check("voice activity", lambda: _module("webrtcvad")),
         _check("voice judge", _silero),
         _check("recogniser", lambda: f"{_module('faster_whisper')}, {_model(recogniser_of(settings))}"),
-        _check("language model", lambda: _llm(settings)),
+        _check("language model", lambda: _llm(settings), VOICE, TEXT),
         _check("voice", lambda: f"{_module('piper')}, {_voice(settings)}"),
         _check("disk", lambda: _disk(settings)),
     ]
@@ -56,13 +60,15 @@ def verdict(findings: Sequence[Finding], settings: Settings) -> tuple[bool, str]
     return False, f"You cannot talk here before this is put right: {', '.join(wrong)}."
 
 
-def _check(part: str, look: Callable[[], str]) -> Finding:
+def _check(part: str, look: Callable[[], str], *uses: str) -> Finding:
+    """What was found; without `uses` talks alone need it."""
+    needed = uses or (VOICE,)
     try:
-        return Finding(part, True, look())
+        return Finding(part, True, look(), uses=needed)
     except DiscussionError as problem:
-        return Finding(part, False, problem.what, problem.fix)
+        return Finding(part, False, problem.what, problem.fix, needed)
     except (ImportError, OSError) as problem:
-        return Finding(part, False, f"{type(problem).__name__}: {problem}", REINSTALL)
+        return Finding(part, False, f"{type(problem).__name__}: {problem}", REINSTALL, needed)
 
 
 def _python() -> str:

@@ -20,7 +20,7 @@ from discussion_helper.text.step import Step
 from discussion_helper.text.threads.base import Thread, ThreadStore, is_storable
 from discussion_helper.text.threads.sqlite import SqliteThreads
 
-__all__ = ["SYSTEM", "Texts", "data_folder", "open_texts", "provider_for", "step_for"]
+__all__ = ["SYSTEM", "Texts", "check_system", "data_folder", "open_texts", "provider_for", "step_for"]
 
 SYSTEM = "You are a helpful AI assistant."
 """What the model is told when nothing else was asked for."""
@@ -55,6 +55,12 @@ def data_folder() -> Path:
     return folder
 
 
+def check_system(system: str) -> None:
+    """Raises SettingError for a system prompt that no thread could keep."""
+    if not is_storable(system):
+        raise SettingError("system: it is too long, or no text.", fix="Use up to 65536 characters.")
+
+
 @asynccontextmanager
 async def open_texts(settings: Settings, *, store: Path | None = None) -> AsyncIterator[Texts]:
     """Check the model, open the store (None = the user's own), and release everything in the end.
@@ -62,8 +68,7 @@ async def open_texts(settings: Settings, *, store: Path | None = None) -> AsyncI
     `settings.system` becomes that of every thread that is opened, and is kept with it; "" leaves a thread with the
     one it has. Raises DiscussionError: SettingError names the field, ModelMissing the model that must be pulled.
     """
-    if not is_storable(settings.system):
-        raise SettingError("system: it is too long, or no text.", fix="Use up to 65536 characters.")
+    check_system(settings.system)
     choice = await anyio.to_thread.run_sync(choose_llm, settings)
     path = store or await anyio.to_thread.run_sync(data_folder) / "threads.sqlite"
     provider, warmup = await anyio.to_thread.run_sync(_provider, choice)

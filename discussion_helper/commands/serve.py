@@ -5,6 +5,7 @@ import os
 import secrets
 import socket
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -29,7 +30,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     text = "a name, beside localhost, by which browsers reach this server"
     parser.add_argument("--allow-host", action="append", default=[], metavar="NAME", help=text)
     text = "SQLite file that keeps the threads of text sessions (default: those of `chat`; :memory: = none is kept)"
-    parser.add_argument("--threads", type=Path, metavar="FILE", help=text)
+    parser.add_argument("--store", type=Path, metavar="FILE", help=text)
     parser.add_argument("--system", default=_USUAL.system, metavar="TEXT", help="what the model is told about itself")
     parser.add_argument("--language", default=_USUAL.language, metavar="CODE", help="language (default: %(default)s)")
     parser.add_argument("--stt", default=_USUAL.stt, metavar="NAME", help="recogniser's model (default: %(default)s)")
@@ -58,7 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
         loudspeaker=arguments.device,
     )
     _check(settings)
-    checked_file("--threads", arguments.threads)
+    _warn(settings, arguments)
+    checked_file("--store", arguments.store)
     token = checked_token(os.environ.get(TOKEN_VARIABLE, secrets.token_urlsafe(32)))
     assert token is not None
     with bound_socket(arguments.host, arguments.port) as listening:
@@ -69,9 +71,24 @@ def run(arguments: argparse.Namespace) -> int:
 def _check(settings: Settings) -> None:
     """What cannot become right while it is served. Models that are missing can. Raises SettingError."""
     from discussion_helper.choices import llm_of, recogniser_of, voice_of
+    from discussion_helper.text_app import check_system
 
-    for choose in (recogniser_of, voice_of, llm_of):
+    check_system(settings.system)
+    recogniser_of(replace(settings, language="en"))  # that there is one of that name; every one knows English
+    for choose in (voice_of, llm_of):
         choose(settings)
+
+
+def _warn(settings: Settings, arguments: argparse.Namespace) -> None:
+    """A language that the recogniser does not know is in nobody's way who writes, or asks for another one."""
+    from discussion_helper.choices import recogniser_of
+    from discussion_helper.command_line import with_option
+    from discussion_helper.commands.screen import complain
+
+    try:
+        recogniser_of(settings)
+    except SettingError as error:
+        complain(f"No session by voice: {with_option(str(error), arguments)}")
 
 
 async def _serve(arguments: argparse.Namespace, settings: Settings, token: str, listening: socket.socket) -> None:
@@ -89,7 +106,7 @@ async def _serve(arguments: argparse.Namespace, settings: Settings, token: str, 
 
     parts = ServeParts(settings)
     provider = DeferredProvider(lambda: provider_for(settings))
-    path = arguments.threads or await anyio.to_thread.run_sync(data_folder) / "threads.sqlite"
+    path = arguments.store or await anyio.to_thread.run_sync(data_folder) / "threads.sqlite"
     async with AsyncExitStack() as stack:
         stack.push_async_callback(provider.aclose)
         store = await stack.enter_async_context(SqliteThreads(path))

@@ -5,8 +5,8 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from discussion_helper.app import open_talk, responder_for
-from discussion_helper.choices import choose
-from discussion_helper.errors import SettingError
+from discussion_helper.choices import choose_llm, recogniser_of
+from discussion_helper.errors import ModelError, SettingError
 from discussion_helper.parts import Responder
 from discussion_helper.session import Session
 from discussion_helper.settings import Settings
@@ -24,15 +24,16 @@ class ServeParts:
     @asynccontextmanager
     async def open_voice(self, wish: Wish) -> AsyncIterator[Session]:
         """A session on the microphone and the loudspeaker. Raises SettingError, ModelError, DeviceError."""
-        async with open_talk(self._wished(wish), thread=wish.thread) as talk:
+        settings = self._wished(wish)
+        if wish.language is None:
+            _check_language(settings)
+        async with open_talk(settings, thread=wish.thread) as talk:
             yield talk.session
 
     def open_responder(self, wish: Wish) -> Responder:
         """What answers. Blocks while model files are hashed that were not before. Raises SettingError, ModelError."""
         settings = self._wished(wish)
-        choice = choose(settings).llm
-        assert choice is not None
-        return responder_for(choice, settings)
+        return responder_for(choose_llm(settings), settings)
 
     def _wished(self, wish: Wish) -> Settings:
         usual = self._settings
@@ -41,3 +42,11 @@ class ServeParts:
         return replace(
             usual, voice=wish.voice or usual.voice, language=wish.language or usual.language, policy=wish.policy
         )
+
+
+def _check_language(settings: Settings) -> None:
+    """Raises ModelError where the server's own recogniser does not know its own language: no request is to blame."""
+    try:
+        recogniser_of(settings)
+    except SettingError as error:
+        raise ModelError(error.what, fix=error.fix) from error

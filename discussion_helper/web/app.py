@@ -81,7 +81,7 @@ def create_app(
     app = Starlette(
         routes=[
             *routes,
-            *HealthRoute(registry, examine).routes,
+            *HealthRoute(registry, examine, ["voice"] if manager is None else ["voice", "text"]).routes,
             *SessionRoutes(registry, opener, live).routes,
             *TurnRoutes(registry, live).routes,
             *ThreadRoutes(registry, opener).routes,

@@ -1,6 +1,6 @@
 """/health: can each part run here, and the fix if not."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol
 
 import anyio
@@ -41,6 +41,11 @@ class Finding(Protocol):
         """What to do if it cannot."""
         ...
 
+    @property
+    def uses(self) -> Collection[str]:
+        """Which uses of the server cannot be had without it, as "voice" and "text"."""
+        ...
+
 
 Examine = Callable[[], Sequence[Finding]]
 """Looks at every part; blocks."""
@@ -49,24 +54,32 @@ Examine = Callable[[], Sequence[Finding]]
 class HealthRoute:
     """The handler, and its route."""
 
-    def __init__(self, sessions: Sessions[Any], examine: Examine | None) -> None:
+    def __init__(self, sessions: Sessions[Any], examine: Examine | None, uses: Sequence[str]) -> None:
+        """`uses`: what the server is there for."""
         self._sessions = sessions
+        self._uses = tuple(uses)
         self._examine = examine
         self._one = anyio.Lock()
         self._thread = anyio.CapacityLimiter(1)
-        self._found: list[dict[str, Any]] = []
+        self._found: Sequence[Finding] = ()
         self._until_s = 0.0
         self.routes = [Route("/health", self._show, methods=["GET"])]
 
     async def _show(self, _: Request) -> Response:
-        parts = await self._parts()
-        ok = all(part["ok"] for part in parts)
-        return Answer({"ok": ok, "parts": parts, "sessions": len(self._sessions)})
+        found = await self._looked()
+        uses = {use: _usable(use, found) for use in self._uses}
+        parts = [{"part": f.part, "ok": f.ok, "found": f.found, "fix": f.fix} for f in found]
+        ok = any(use["ok"] for use in uses.values())  # who only writes does without a microphone
+        return Answer({"ok": ok, "uses": uses, "parts": parts, "sessions": len(self._sessions)})
 
-    async def _parts(self) -> list[dict[str, Any]]:
+    async def _looked(self) -> Sequence[Finding]:
         async with self._one:
             if self._examine is not None and now() >= self._until_s:
-                found = await anyio.to_thread.run_sync(self._examine, limiter=self._thread)
-                self._found = [{"part": f.part, "ok": f.ok, "found": f.found, "fix": f.fix} for f in found]
+                self._found = await anyio.to_thread.run_sync(self._examine, limiter=self._thread)
                 self._until_s = now() + FRESH_S
             return self._found
+
+
+def _usable(use: str, found: Sequence[Finding]) -> dict[str, Any]:
+    missing = [finding.part for finding in found if use in finding.uses and not finding.ok]
+    return {"ok": not missing, "missing": missing}

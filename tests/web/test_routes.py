@@ -9,6 +9,7 @@ import anyio
 import pytest
 from starlette.applications import Starlette
 
+from discussion_helper.doctor import Finding
 from discussion_helper.errors import DeviceError, ModelMissing
 from discussion_helper.registry import Sessions
 from discussion_helper.session import Session
@@ -344,7 +345,7 @@ async def test_health_tells_each_part_and_looks_again_only_after_a_while(app_of:
     looked: list[int] = []
 
     class Found:
-        part, ok, found, fix = "voice", False, "no model", "Pull it."
+        part, ok, found, fix, uses = "voice", False, "no model", "Pull it.", ("voice",)
 
     def examine() -> list[Found]:
         looked.append(1)
@@ -356,9 +357,28 @@ async def test_health_tells_each_part_and_looks_again_only_after_a_while(app_of:
         bare = await client.get("/health")
 
     parts = [{"part": "voice", "ok": False, "found": "no model", "fix": "Pull it."}]
-    assert {"ok": False, "parts": parts, "sessions": 0} == answers[0].json() == answers[1].json()
+    uses = {"voice": {"ok": False, "missing": ["voice"]}}
+    assert {"ok": False, "uses": uses, "parts": parts, "sessions": 0} == answers[0].json() == answers[1].json()
     assert [1] == looked
-    assert {"ok": True, "parts": [], "sessions": 0} == bare.json()
+    uses = {"voice": {"ok": True, "missing": []}}
+    assert {"ok": True, "uses": uses, "parts": [], "sessions": 0} == bare.json()
+
+
+async def test_health_tells_what_the_server_can_be_used_for(
+    app_of: AppOf, manager_of: ManagerOf, echo: ScriptedProvider, client_of: ClientOf
+) -> None:
+    silent = Finding("microphone", False, "none", "Connect one.")
+    mute = Finding("language model", False, "none", "Pull it.", ("voice", "text"))
+    told = []
+    async with manager_of(echo) as manager:
+        for found in ([], [silent], [silent, mute]):
+            async with client_of(app_of(manager=manager, examine=lambda found=found: found)) as client:
+                health = (await client.get("/health")).json()
+            told.append((health["ok"], *(health["uses"][use]["missing"] for use in ("voice", "text"))))
+
+    assert (True, [], []) == told[0]
+    assert (True, ["microphone"], []) == told[1]
+    assert (False, ["microphone", "language model"], ["language model"]) == told[2]
 
 
 async def test_an_unknown_address_and_a_wrong_method_are_told_in_json(app_of: AppOf, client_of: ClientOf) -> None:

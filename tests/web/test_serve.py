@@ -48,7 +48,7 @@ def served(*options: str, **environment: str) -> Iterator[tuple[subprocess.Popen
 
 def test_the_link_opens_it_and_the_token_is_printed_once_and_nowhere_else(tmp_path: Path) -> None:
     threads = tmp_path / "threads.db"
-    with served("--threads", str(threads), DISCUSSION_HELPER_MODELS=str(tmp_path)) as (process, url, token):
+    with served("--store", str(threads), DISCUSSION_HELPER_MODELS=str(tmp_path)) as (process, url, token):
         with httpx.Client(base_url=url) as client:
             stranger = client.get("/sessions")
             login = client.get(f"/?token={token}")
@@ -85,6 +85,29 @@ def test_ctrl_c_ends_it_well_and_a_token_may_be_given() -> None:
         assert "Traceback" not in process.communicate()[1]
 
 
+def test_a_language_that_the_recogniser_does_not_know_is_in_the_way_of_voices_alone(tmp_path: Path) -> None:
+    models = {"DISCUSSION_HELPER_MODELS": str(tmp_path), "DISCUSSION_HELPER_TOKEN": "given-token"}
+    store = str(tmp_path / "threads.db")
+    with served("--language", "de", "--store", store, "--llm", "model@http://127.0.0.1:9", **models) as (
+        process,
+        url,
+        _,
+    ):
+        with httpx.Client(base_url=url, headers={"Authorization": "Bearer given-token"}, timeout=30) as client:
+            text = client.post("/sessions", json={"kind": "text"})
+            typed = client.post("/sessions", json={"transport": "remote"})
+            spoken = client.post("/sessions", json={"transport": "local"})
+            english = client.post("/sessions", json={"transport": "local", "language": "en"})
+        process.send_signal(signal.SIGTERM)
+        told = process.communicate()[1]
+
+    assert [201, 201, 503] == [answer.status_code for answer in (text, typed, spoken)]
+    assert "language: tiny.en knows English only, not de." == spoken.json()["error"]
+    assert "--stt base" in spoken.json()["fix"]
+    assert "models pull" in english.json()["fix"]
+    assert "language: tiny.en knows English only, not de." in told
+
+
 def test_what_cannot_be_served_is_told_by_its_option(monkeypatch: pytest.MonkeyPatch) -> None:
     parser = argparse.ArgumentParser()
     serve.add_parser(parser.add_subparsers())
@@ -95,12 +118,13 @@ def test_what_cannot_be_served_is_told_by_its_option(monkeypatch: pytest.MonkeyP
             (["--port", "70000"], "port: "),
             (["--host", "no such host", "--allow-host", "x"], "port: "),
             (["--language", "x"], "language: "),
-            (["--language", "de"], "language: "),
+            (["--language", "de", "--stt", "nonsense"], "stt: "),
             (["--llm", "nofile.gguf"], "llm: .*nofile.gguf cannot be read"),
             (["--llm", "nonsense"], "llm names neither"),
             (["--stt", "nonsense"], "stt: "),
             (["--voice", "nofile.onnx"], "voice: .*nofile.onnx"),
-            (["--threads", ""], "--threads: the name is empty"),
+            (["--store", ""], "--store: the name is empty"),
+            (["--system", "x" * 65537], "system: it is too long"),
         ):
             arguments = parser.parse_args(["serve", *options])
             with pytest.raises(SettingError, match=says) as refused:
