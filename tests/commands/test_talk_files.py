@@ -37,24 +37,31 @@ def anyio_backend() -> Any:
 class Room:
     """A microphone that says clips of 3 s, and the listener at it, which hears `heard[n]` in clip n."""
 
-    def __init__(self, *heard: Sequence[Heard], opens_after_s: float = 0.0) -> None:
+    def __init__(self, *heard: Sequence[Heard]) -> None:
         self._heard = heard
-        self._opens_after_s = opens_after_s
         self._turns: list[str] = []
         self._changed = anyio.Event()
         self._reporter: Reporter | None = None
-        self._closed = False
+        self.opened = anyio.Event()
+        """The microphone is; `attach` opens it, unless a test does later."""
+        self.opens_at_once = True
+        self.begun = anyio.Event()
+        """A clip is being said."""
+        self.closed = anyio.Event()
         self.said: list[tuple[int, float]] = []
         self.waiting: list[Future[None]] = []
 
     def attach(self, reporter: Reporter) -> None:
         self._reporter = reporter
+        if self.opens_at_once:
+            self.opened.set()
 
     def say(self, clip: int) -> "Future[None]":
         assert self._reporter is not None
-        if self._closed:
+        if self.closed.is_set():
             raise RuntimeError("The device is closed.")
         self.said.append((clip, round(self._reporter.now(), 3)))
+        self.begun.set()
         loop, future = asyncio.get_running_loop(), Future[None]()
         loop.call_later(CLIP_S, self._end, future)
         for after_s, text in self._heard[clip]:
@@ -72,7 +79,7 @@ class Room:
 
     async def utterances(self) -> AsyncIterator[Utterance]:
         assert self._reporter is not None
-        await anyio.sleep(self._opens_after_s)
+        await self.opened.wait()
         self._reporter.report("device", which="microphone", state="open")
         while True:
             while self._turns:
@@ -84,7 +91,7 @@ class Room:
         await anyio.sleep_forever()
 
     async def aclose(self) -> None:
-        self._closed = True
+        self.closed.set()
         for future in self.waiting:
             future.cancel()
 
@@ -118,7 +125,9 @@ async def test_a_turn_that_was_heard_during_the_answer_is_answered_before_the_ne
 
 
 async def test_nothing_is_said_before_the_microphone_is_open() -> None:
-    room = Room([(4.0, "One.")], opens_after_s=0.7)
+    room = Room([(4.0, "One.")])
+    room.opens_at_once = False
+    asyncio.get_running_loop().call_later(0.7, room.opened.set)
 
     await hold(room, 1)
 
@@ -159,7 +168,7 @@ async def test_the_end_of_the_session_ends_it_in_the_middle_of_a_clip() -> None:
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(recorded.hold)
-        await anyio.sleep(1.0)
+        await room.begun.wait()
         await session.stop()
 
     assert ["The talk ended before 1.wav was said."] == told
@@ -183,8 +192,10 @@ async def test_cancelling_it_takes_back_the_clip() -> None:
     recorded = RecordedTurns(room, ["0.wav"], session.events(*FOLLOWED), print)
     session.start()
 
-    with anyio.move_on_after(1.0):
-        await recorded.hold()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(recorded.hold)
+        await room.begun.wait()
+        tasks.cancel_scope.cancel()
 
     assert [True] == [future.cancelled() for future in room.waiting]
     await session.stop()
@@ -193,20 +204,23 @@ async def test_cancelling_it_takes_back_the_clip() -> None:
 class Refusing:
     """A responder that cannot be reached: the session fails, and its parts are closed before it says so."""
 
+    def __init__(self, room: Room) -> None:
+        self._room = room
+
     async def warmup(self) -> None:
-        await anyio.sleep(1.0)
+        await self._room.begun.wait()
         raise EndpointUnreachable("Nobody answers.", fix="Start it.")
 
     async def reply(self, messages: Sequence[Message]) -> AsyncIterator[str]:
         yield ""
 
     async def aclose(self) -> None:
-        await anyio.sleep(0.2)
+        await self._room.closed.wait()
 
 
 async def test_a_talk_that_fails_in_a_clip_says_nothing_about_what_was_understood() -> None:
     room = Room([(4.0, "One.")], [], [])
-    session = Session(room, Refusing(), SilentVoice())
+    session = Session(room, Refusing(room), SilentVoice())
     told: list[str] = []
     recorded = RecordedTurns(room, ["0.wav", "1.wav", "2.wav"], session.events(*FOLLOWED), told.append)
     session.start()
