@@ -5,16 +5,33 @@ from typing import Protocol
 
 from discussion_helper.audio.frames import Samples
 
-__all__ = ["Speech", "Synthesiser"]
+__all__ = ["Speech", "Synthesiser", "Word"]
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word of a text in its audio: the text up to the offset `end` is spoken up to the sample `stop`.
+
+    Its own sound lies from the sample `start` to `stop`; the pause after it belongs to none.
+    """
+
+    end: int
+    start: int
+    stop: int
 
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """One clause as audio: mono `samples` at `rate` hertz, and the words in them (as written in the reply)."""
+    """One clause as audio: mono `samples` at `rate` hertz, and the words in them (as written in the reply).
+
+    `words` says when each of them is spoken, as measured by the synthesiser: in the order of the text, never going
+    back in time, the last one ending with the text. None = it cannot tell; then they can only be estimated.
+    """
 
     text: str
     samples: Samples
     rate: int
+    words: tuple[Word, ...] | None = None
 
 
 class Synthesiser(Protocol):

@@ -31,19 +31,22 @@ def pause_after(text: str) -> float:
     return _PAUSES_S.get(text.rstrip()[-1:], _BARE_PAUSE_S)
 
 
-def shape(samples: Samples, rate: int, *, pause_s: float) -> Samples:
-    """`samples` from just before the first sound, with `pause_s` of silence after the last; empty if all is silent."""
+def shape(samples: Samples, rate: int, *, pause_s: float) -> tuple[Samples, int]:
+    """`samples` from just before the first sound, with `pause_s` of silence after the last, and how many lie before.
+
+    If all is silent, nothing is left.
+    """
     window = max(1, round(_WINDOW_S * rate))
     padded = np.pad(samples, (0, -len(samples) % window)).reshape(-1, window)
     sounding = np.flatnonzero(np.mean(np.square(padded), axis=1) > _SILENT**2)
     if not sounding.size:
-        return samples[:0]
-    start = max(0, sounding[0] * window - round(LEAD_S * rate))
+        return samples[:0], len(samples)
+    start = max(0, int(sounding[0]) * window - round(LEAD_S * rate))
     fade = round(_FADE_S * rate)
     kept = samples[start : (sounding[-1] + 1) * window + fade].copy()
     ramp = min(fade, len(kept))
     kept[len(kept) - ramp :] *= np.linspace(1, 0, ramp, dtype=np.float32)
-    return np.concatenate([kept, np.zeros(round(pause_s * rate), np.float32)])
+    return np.concatenate([kept, np.zeros(round(pause_s * rate), np.float32)]), start
 
 
 def even(samples: Samples, *, level: float) -> Samples:

@@ -6,14 +6,13 @@ from dataclasses import dataclass, field
 
 import anyio
 
-from discussion_helper.audio.frames import Samples
 from discussion_helper.audio.playback import Playback
 from discussion_helper.audio.resample import resample
 from discussion_helper.clock import now
 from discussion_helper.errors import SynthesisError
 from discussion_helper.responder.clauses import clauses_of
-from discussion_helper.tts.base import Synthesiser
-from discussion_helper.tts.heard import heard_words
+from discussion_helper.tts.base import Speech, Synthesiser, Word
+from discussion_helper.tts.heard import heard_of, heard_words
 from discussion_helper.types import SpokenSentence
 from discussion_helper.voice.marks import Mark, Marks
 
@@ -22,12 +21,15 @@ __all__ = ["SpeakerVoice"]
 
 @dataclass(slots=True, eq=False)
 class _Clause:
-    """One sentence on its way; `start` and `end` are its place in the reply, in samples, once it was written."""
+    """One sentence on its way; `start` and `end` are its place in the reply, in samples, once it was written.
+
+    `speech` is at the loudspeaker's rate.
+    """
 
     text: str
     ready: anyio.Event = field(default_factory=anyio.Event)
     preparing: bool = False
-    samples: Samples | None = None
+    speech: Speech | None = None
     start: int = 0
     end: int = -1
 
@@ -111,16 +113,24 @@ class SpeakerVoice:
     def _result(self, clause: _Clause, began: float, first: list[Mark]) -> SpokenSentence:
         count = clause.end - clause.start if clause.written else 0
         played = min(max(0, self._stopped_at - clause.start), count) if self._was_stopped else count
-        played_s, total_s = played / self._playback.rate, count / self._playback.rate
         at_s = first[0].at_s if first else None
-        cut = self._was_stopped and (played < count or not clause.written)
+        was_cut = self._was_stopped and (played < count or not clause.written)
+        heard = self._heard(clause, played, count) if was_cut else clause.text
+        cut = was_cut and not (clause.written and _is_measured(clause) and heard == clause.text)  # else it was a pause
         return SpokenSentence(
             clause.text,
             first_audio_s=max(0.0, at_s - began) if at_s is not None else 0.0,
-            played_s=played_s,
+            played_s=played / self._playback.rate,
             cut=cut,
-            heard=heard_words(clause.text, played_s, total_s, language=self._language) if cut else None,
+            heard=heard if cut else None,
         )
+
+    def _heard(self, clause: _Clause, played: int, count: int) -> str:
+        """The words whose audio was handed to the device: what it holds is still heard, whenever it is stopped."""
+        if clause.speech is not None and clause.speech.words is not None:
+            return heard_of(clause.text, clause.speech.words, played)
+        rate = self._playback.rate
+        return heard_words(clause.text, played / rate, count / rate, language=self._language)
 
     def clauses(self, text: str) -> list[str]:
         """A long text in the pieces in which a reply comes: the first sound is early, and a cut loses little."""
@@ -132,7 +142,7 @@ class SpeakerVoice:
         self._prepared.append(clause)
         generation = self._generation
         try:
-            clause.samples = await self._synthesise(sentence)
+            clause.speech = await self._synthesise(sentence)
         except SynthesisError:
             if not self._was_stopped:
                 raise
@@ -165,21 +175,21 @@ class SpeakerVoice:
     async def _get_ready(self, clause: _Clause) -> None:
         if clause.preparing:
             await clause.ready.wait()
-        if clause.samples is None:
-            clause.samples = await self._synthesise(clause.text)
+        if clause.speech is None:
+            clause.speech = await self._synthesise(clause.text)
 
-    async def _synthesise(self, text: str) -> Samples:
+    async def _synthesise(self, text: str) -> Speech:
         speech = await self._synthesiser.synthesise(text)
         if speech.rate == self._playback.rate:
-            return speech.samples
-        return await anyio.to_thread.run_sync(resample, speech.samples, speech.rate, self._playback.rate)
+            return speech
+        return await anyio.to_thread.run_sync(_resampled, speech, self._playback.rate)
 
     def _write(self, clause: _Clause) -> None:
-        if clause.written or clause.samples is None:
+        if clause.written or clause.speech is None:
             return
-        end = self._playback.write(self._generation, clause.samples)
+        end = self._playback.write(self._generation, clause.speech.samples)
         if end is not None:
-            clause.start, clause.end = end - len(clause.samples), end
+            clause.start, clause.end = end - len(clause.speech.samples), end
 
     # -- stopping
 
@@ -214,3 +224,15 @@ class SpeakerVoice:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._close)
             tasks.start_soon(self._synthesiser.aclose)
+
+
+def _is_measured(clause: _Clause) -> bool:
+    return clause.speech is not None and clause.speech.words is not None
+
+
+def _resampled(speech: Speech, rate: int) -> Speech:
+    """The same at another rate; what it says keeps its place in time."""
+    words = speech.words and tuple(
+        Word(word.end, word.start * rate // speech.rate, word.stop * rate // speech.rate) for word in speech.words
+    )
+    return Speech(speech.text, resample(speech.samples, speech.rate, rate), rate, words)

@@ -17,25 +17,27 @@ def sound(*, before: int, length: int, after: int, peak: float = 0.5) -> Samples
 
 
 def test_long_silence_before_and_after_is_cut() -> None:
-    shaped = shape(sound(before=300, length=100, after=400), RATE, pause_s=0.05)
+    shaped, before = shape(sound(before=300, length=100, after=400), RATE, pause_s=0.05)
+    assert before == 300 - LEAD_S * RATE
     assert len(shaped) == LEAD_S * RATE + 100 + 5 + 50
     assert not shaped[-50:].any()
 
 
 def test_a_start_without_silence_stays_and_a_short_end_gets_its_pause() -> None:
-    shaped = shape(sound(before=0, length=100, after=0), RATE, pause_s=0.2)
-    assert len(shaped) == 300
+    shaped, before = shape(sound(before=0, length=100, after=0), RATE, pause_s=0.2)
+    assert (len(shaped), before) == (300, 0)
     assert shaped[0] == 0.5
 
 
 def test_the_end_fades_instead_of_clicking() -> None:
-    shaped = shape(sound(before=0, length=100, after=0), RATE, pause_s=0)
+    shaped, _ = shape(sound(before=0, length=100, after=0), RATE, pause_s=0)
     assert shaped[-1] == 0
 
 
 def test_silence_becomes_nothing() -> None:
-    assert shape(np.zeros(500, np.float32), RATE, pause_s=0.1).size == 0
-    assert shape(np.zeros(0, np.float32), RATE, pause_s=0.1).size == 0
+    for count in (500, 0):
+        shaped, before = shape(np.zeros(count, np.float32), RATE, pause_s=0.1)
+        assert (shaped.size, before) == (0, count)
 
 
 def test_loud_and_quiet_become_equally_loud() -> None:

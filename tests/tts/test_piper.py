@@ -12,11 +12,10 @@ import numpy as np
 import pytest
 import soxr
 
-from discussion_helper.audio.frames import Samples
 from discussion_helper.errors import SynthesisError
 from discussion_helper.models import Store, load_manifest
 from discussion_helper.tts.base import Speech
-from discussion_helper.tts.network import Run, Stopped, load_voice
+from discussion_helper.tts.network import Made, Run, Stopped, load_voice
 from discussion_helper.tts.piper import PiperSynthesiser
 from discussion_helper.tts.voice_files import find_voice
 
@@ -123,16 +122,16 @@ async def test_closing_stops_the_network_and_is_idempotent(when_running: Callabl
 @pytest.fixture
 def when_running(monkeypatch: pytest.MonkeyPatch) -> Callable[[], anyio.Event]:
     """An event that is set when the network begins its next run."""
-    audio = Run.audio
+    make = Run.make
 
     def watch() -> anyio.Event:
         running, token = anyio.Event(), anyio.lowlevel.current_token()
 
-        def told(self: Run, session: object, inputs: object) -> Samples:
+        def told(self: Run, session: object, inputs: object) -> Made:
             anyio.from_thread.run_sync(running.set, token=token)
-            return audio(self, session, inputs)  # type: ignore[arg-type]
+            return make(self, session, inputs)  # type: ignore[arg-type]
 
-        monkeypatch.setattr(Run, "audio", told)
+        monkeypatch.setattr(Run, "make", told)
         return running
 
     return watch
@@ -143,7 +142,7 @@ def test_a_run_stopped_before_it_begins_makes_nothing() -> None:
     run = Run()
     run.stop()
     with pytest.raises(Stopped):
-        run.audio(voice.session, {})
+        run.make(voice.session, {})
 
 
 def test_a_run_stopped_in_another_thread_ends() -> None:
@@ -158,7 +157,7 @@ def test_a_run_stopped_in_another_thread_ends() -> None:
     timer = threading.Timer(0.1, run.stop)
     timer.start()
     with pytest.raises(Stopped):
-        run.audio(voice.session, inputs)
+        run.make(voice.session, inputs)
     timer.join()
 
 
