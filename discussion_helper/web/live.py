@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
+from typing import Protocol
 
 import anyio
 from starlette.responses import Response
@@ -11,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 from discussion_helper.web.limits import Limits
 from discussion_helper.web.problems import Problem
 
-__all__ = ["LAST_CHUNK_S", "Live", "LiveResponse"]
+__all__ = ["LAST_CHUNK_S", "Lasting", "Live", "LiveResponse"]
 
 LAST_CHUNK_S = 0.25
 """How long the end of a stream may take to be handed over."""
@@ -54,52 +55,66 @@ class Live:
                 del self._watchers[session_id]
 
 
-class LiveResponse(Response):
-    """Sends what `chunks` gives. A subclass begins in `begin`, where it may still raise for an answer that fails."""
+class Lasting(Protocol):
+    """What an answer that lasts is made of."""
 
-    def __init__(self, live: Live, session_id: str) -> None:
-        super().__init__(headers={"X-Accel-Buffering": "no"})
-        del self.headers["content-length"]
-        self._live = live
-        self._session_id = session_id
+    @property
+    def media_type(self) -> str:
+        """Of what is sent."""
+        ...
 
     def begin(self) -> None:
-        """Subscribe. Nothing is awaited between this and the first chunk's making."""
-        raise NotImplementedError
+        """Subscribe; what is raised here becomes an answer that failed.
+
+        Nothing is awaited between this and the making of the first chunk.
+        """
+        ...
 
     def chunks(self) -> AsyncGenerator[bytes, None]:
         """What is sent, at once."""
-        raise NotImplementedError
+        ...
 
     async def beside(self) -> None:
         """Runs beside the sending, and is cancelled at its end."""
+        ...
 
     async def aclose(self) -> None:
-        """Leave what `begin` entered."""
-        raise NotImplementedError
+        """Leave what `begin` entered, if it did."""
+        ...
+
+
+class LiveResponse(Response):
+    """Sends what somebody gives, until one of the three ends it."""
+
+    def __init__(self, live: Live, session_id: str, given: Lasting) -> None:
+        super().__init__(headers={"X-Accel-Buffering": "no"}, media_type=given.media_type)
+        del self.headers["content-length"]
+        self._live = live
+        self._session_id = session_id
+        self._given = given
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
         with self._live.place(self._session_id):
             try:
-                self.begin()
+                self._given.begin()
                 await self._answer(receive, send)
             finally:
                 with anyio.CancelScope(shield=True):
-                    await self.aclose()
+                    await self._given.aclose()
 
     async def _answer(self, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._end_with_watcher, receive, tasks.cancel_scope)
             tasks.start_soon(self._end_with_server, tasks.cancel_scope)
-            tasks.start_soon(self.beside)
+            tasks.start_soon(self._given.beside)
             await self._send_chunks(send)
             tasks.cancel_scope.cancel()
         with anyio.move_on_after(LAST_CHUNK_S):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _send_chunks(self, send: Send) -> None:
-        async with aclosing(self.chunks()) as chunks:
+        async with aclosing(self._given.chunks()) as chunks:
             async for chunk in chunks:
                 with anyio.move_on_after(self._live.limits.send_s) as time:
                     await send({"type": "http.response.body", "body": chunk, "more_body": True})

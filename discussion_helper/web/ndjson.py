@@ -10,7 +10,6 @@ from discussion_helper.text.outputs import ErrorEvent, LifecycleEvent, OutputEve
 from discussion_helper.text.stream import Stream
 from discussion_helper.web.encoding import encoded
 from discussion_helper.web.feed import HELD
-from discussion_helper.web.live import Live, LiveResponse
 
 __all__ = ["USUAL_KINDS", "TurnStream"]
 
@@ -20,14 +19,16 @@ USUAL_KINDS = frozenset(
 """What a message's turn is told with when no kinds are asked for: no deltas."""
 
 
-class TurnStream(LiveResponse):
-    """Its watcher may leave: the turn goes on. What fails is told in one error line; `done` is the last line."""
+class TurnStream:
+    """A `Lasting` answer, whose watcher may leave: the turn goes on.
+
+    What fails is told in one error line; `done` is the last line.
+    """
 
     media_type = "application/x-ndjson"
 
-    def __init__(self, live: Live, stream: Stream, message: UserMessageEvent, kinds: frozenset[str]) -> None:
+    def __init__(self, stream: Stream, message: UserMessageEvent, kinds: frozenset[str]) -> None:
         """`message` must have an event id of its own, by which its turn is known."""
-        super().__init__(live, stream.id)
         self._stream = stream
         self._message = message
         self._kinds = kinds

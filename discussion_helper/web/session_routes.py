@@ -12,7 +12,7 @@ from discussion_helper.web.bodies import OpeningBody, read_body
 from discussion_helper.web.bookmark import Bookmark
 from discussion_helper.web.encoding import Answer
 from discussion_helper.web.feed import Feed
-from discussion_helper.web.live import Live
+from discussion_helper.web.live import Live, LiveResponse
 from discussion_helper.web.opening import Opener
 from discussion_helper.web.problems import Problem
 from discussion_helper.web.sse import EventStream, has_all
@@ -69,7 +69,8 @@ class SessionRoutes:
             return Response(status_code=204)
         if request.method == "HEAD":
             return Response(media_type=EventStream.media_type)
-        return EventStream(self._live, session, feed, place)
+        events = EventStream(session, feed, place, heartbeat_s=self._live.limits.heartbeat_s)
+        return LiveResponse(self._live, session.id, events)
 
 
 def _transcript(conversation: Conversation) -> dict[str, Any]:

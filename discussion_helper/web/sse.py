@@ -9,7 +9,6 @@ from discussion_helper.events import Numbered, Subscription
 from discussion_helper.web.bookmark import Bookmark
 from discussion_helper.web.encoding import encoded
 from discussion_helper.web.feed import Feed, Watched
-from discussion_helper.web.live import Live, LiveResponse
 
 __all__ = ["RETRY_MS", "EventStream", "has_all"]
 
@@ -24,13 +23,13 @@ def has_all(session: Watched, place: Bookmark | None) -> bool:
     return hub.behind < hub.sequence and place == Bookmark(hub.epoch, hub.sequence)
 
 
-class EventStream(LiveResponse):
-    """Resumes after `place` where the session still has what came since; else its state comes first."""
+class EventStream:
+    """A `Lasting` answer: from `place` on where the session still has what came since; else its state comes first."""
 
     media_type = "text/event-stream"
 
-    def __init__(self, live: Live, session: Watched, feed: Feed, place: Bookmark | None) -> None:
-        super().__init__(live, session.id)
+    def __init__(self, session: Watched, feed: Feed, place: Bookmark | None, *, heartbeat_s: float) -> None:
+        self._heartbeat_s = heartbeat_s
         self._session = session
         self._feed = feed
         self._place = place if place is not None and place.epoch == session.hub.epoch else None
@@ -58,7 +57,7 @@ class EventStream(LiveResponse):
         yield self._first
         while True:
             taken = _HEARTBEAT
-            with anyio.move_on_after(self._live.limits.heartbeat_s):
+            with anyio.move_on_after(self._heartbeat_s):
                 try:
                     taken = self._of(await anext(self._following))
                 except StopAsyncIteration:
@@ -77,6 +76,9 @@ class EventStream(LiveResponse):
 
     def _after(self, number: int, part: int, *, of: int) -> Bookmark | None:
         return Bookmark.at(self._session.hub.epoch, number, part, of=of) if number else None
+
+    async def beside(self) -> None:
+        """Nothing."""
 
     async def aclose(self) -> None:
         """Leave the session."""

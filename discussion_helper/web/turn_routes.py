@@ -13,7 +13,7 @@ from discussion_helper.text.stream import Stream
 from discussion_helper.web.bodies import MessageBody, SayBody, read_body
 from discussion_helper.web.encoding import Answer
 from discussion_helper.web.feed import OUTPUT_KINDS, checked_kinds
-from discussion_helper.web.live import Live
+from discussion_helper.web.live import Live, LiveResponse
 from discussion_helper.web.ndjson import USUAL_KINDS, TurnStream
 from discussion_helper.web.problems import Problem
 from discussion_helper.web.session_routes import session_of
@@ -50,7 +50,7 @@ class TurnRoutes:
         stream = self._stream(request)
         body = await read_body(request, MessageBody)
         kinds = USUAL_KINDS if body.kinds is None else checked_kinds(body.kinds, OUTPUT_KINDS)
-        return TurnStream(self._live, stream, _message(body.content), kinds)
+        return LiveResponse(self._live, stream.id, TurnStream(stream, _message(body.content), kinds))
 
     async def _interrupt(self, request: Request) -> Response:
         return Answer({"interrupted": await session_of(self._sessions, request).interrupt()})
