@@ -1,6 +1,5 @@
 """The chat as a whole: its owner on fakes, and a program in a terminal."""
 
-import importlib.util
 import os
 import subprocess
 import sys
@@ -223,20 +222,9 @@ if sys.platform != "win32":
             return bool(chunk)
 
 
-def endpoint() -> Any:
-    """The server of the responder's tests."""
-    path = Path(__file__).parents[1] / "responder" / "conftest.py"
-    spec = importlib.util.spec_from_file_location("endpoint_for_chat_command", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.FakeEndpoint()
-
-
 @pytest.mark.anyio
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
-async def test_the_last_thread_shows_what_was_said_before_the_process_died(tmp_path: Path) -> None:
+async def test_the_last_thread_shows_what_was_said_before_the_process_died(fake_endpoint: Any, tmp_path: Path) -> None:
     checked = [anyio.Event(), anyio.Event()]
 
     async def answer(exchange: "Exchange") -> None:
@@ -248,7 +236,7 @@ async def test_the_last_thread_shows_what_was_said_before_the_process_died(tmp_p
         await exchange.delta(content="Well, zebra")
         await exchange.gone.wait()
 
-    async with endpoint() as server:
+    async with fake_endpoint() as server:
         server.answer = answer
         options = ["--llm", f"m@{server.base_url}", "--store", str(tmp_path / "threads.sqlite")]
         folders = {"XDG_DATA_HOME": str(tmp_path), "HOME": str(tmp_path)}

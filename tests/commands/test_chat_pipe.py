@@ -1,6 +1,5 @@
 """A chat through a pipe: its text, and real processes on an endpoint of this machine."""
 
-import importlib.util
 import io
 import json
 import os
@@ -131,21 +130,9 @@ def test_a_message_is_a_text_of_some_length() -> None:
 # -- processes
 
 
-@pytest.fixture(scope="module")
-def fakes() -> Any:
-    """The responder's tests have the server."""
-    path = Path(__file__).parents[1] / "responder" / "conftest.py"
-    spec = importlib.util.spec_from_file_location("endpoint_for_chat", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture
-async def endpoint(fakes: Any) -> AsyncIterator["FakeEndpoint"]:
-    async with fakes.FakeEndpoint() as endpoint:
+async def endpoint(fake_endpoint: Any) -> AsyncIterator["FakeEndpoint"]:
+    async with fake_endpoint() as endpoint:
         yield endpoint
 
 

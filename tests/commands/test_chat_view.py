@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +10,6 @@ import anyio
 import pytest
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.history import InMemoryHistory
-from prompt_toolkit.input import PipeInput, create_pipe_input
-from prompt_toolkit.output import DummyOutput
 
 from discussion_helper.commands import chat_turns
 from discussion_helper.commands.chat_history import KEPT_BYTES, TypedHistory
@@ -32,94 +30,44 @@ from discussion_helper.text.threads.memory import MemoryThreads
 pytestmark = pytest.mark.anyio
 
 
-class Screen(DummyOutput):
-    """Has a size, and tells when something was drawn."""
-
-    def __init__(self, width: int, height: int) -> None:
-        self.size = Size(rows=height, columns=width)
-        self.drawn = 0
-        self.changed = anyio.Event()
-        self.alternate = False
-        self.bells = 0
-
-    def get_size(self) -> Size:
-        return self.size
-
-    def flush(self) -> None:
-        self.drawn += 1
-        changed, self.changed = self.changed, anyio.Event()
-        changed.set()
-
-    def enter_alternate_screen(self) -> None:
-        self.alternate = True
-
-    def quit_alternate_screen(self) -> None:
-        self.alternate = False
-
-    def bell(self) -> None:
-        self.bells += 1
+Shows = Callable[..., AbstractAsyncContextManager[Any]]
 
 
-class Shown:
-    """A chat that is on the screen."""
+@pytest.fixture
+def shown(seen: Any) -> Shows:
+    """`shown(*answers)`: a chat whose model gives these."""
 
-    def __init__(self, stream: Stream, size: tuple[int, int], keyboard: PipeInput, history: InMemoryHistory) -> None:
-        self.stream = stream
-        self.state = ChatState.of(stream.thread.state.turns)
-        self.codes: list[int] = []
-        self.ended = anyio.Event()
-        self.screen = Screen(*size)
-        self.keyboard = keyboard
-        turns = ChatTurns(stream, self.state)
-        options: Any = {"keyboard": keyboard, "history": history}
-        self.face = ChatScreen(self.state, turns, self._end, lambda: nullcontext(self.screen), **options)
+    @asynccontextmanager
+    async def show(
+        *answers: Any, size: tuple[int, int] = (80, 24), history: Any = None, options: Any = None
+    ) -> AsyncIterator[Any]:
+        manager = Manager(MemoryThreads(), ScriptedProvider(*answers), lambda _: Step(), **(options or {}))
+        async with manager:
+            stream = await manager.create()
+            make = face_of(stream, history or InMemoryHistory())
+            async with seen(make, size) as view, anyio.create_task_group() as tasks:
+                tasks.start_soon(follow, stream.subscribe(buffer=10_000), view)
+                yield view
+                tasks.cancel_scope.cancel()
 
-    def _end(self, code: int) -> None:
-        self.codes.append(code)
-        self.ended.set()
-
-    async def follow(self) -> None:
-        async for event in self.stream.subscribe(buffer=10_000):
-            self.face.take(event)
-
-    def type(self, keys: str) -> None:
-        self.keyboard.send_text(keys)
-
-    @property
-    def rows(self) -> list[str]:
-        """What is on the screen."""
-        drawn = self.face.application and self.face.application.renderer.last_rendered_screen
-        if not drawn:
-            return []
-        size = self.screen.size
-        lines = [drawn.data_buffer[y] for y in range(size.rows)]
-        return ["".join(line[x].char for x in range(size.columns)).rstrip() for line in lines]
-
-    async def until(self, seen: Callable[[list[str]], bool]) -> list[str]:
-        """Wait until the screen looks like that."""
-        while not seen(self.rows):
-            await self.screen.changed.wait()
-        return self.rows
+    return show
 
 
-@asynccontextmanager
-async def shown(
-    *answers: Any, size: tuple[int, int] = (80, 24), history: Any = None, options: Any = None
-) -> AsyncIterator[Shown]:
-    provider = ScriptedProvider(*answers)
-    manager = Manager(MemoryThreads(), provider, lambda _: Step(), **(options or {}))
-    with create_pipe_input() as keyboard:
-        async with manager, anyio.create_task_group() as tasks:
-            view = Shown(await manager.create(), size, keyboard, history or InMemoryHistory())
-            tasks.start_soon(view.follow)
-            tasks.start_soon(view.face.run)
-            await view.until(bool)
-            yield view
-            tasks.cancel_scope.cancel()
-        assert not view.screen.alternate
+def face_of(stream: Stream, history: InMemoryHistory) -> Callable[[Any], ChatScreen]:
+    def make(view: Any) -> ChatScreen:
+        view.stream, view.state = stream, ChatState.of(stream.thread.state.turns)
+        options: Any = {"keyboard": view.keyboard, "history": history}
+        return ChatScreen(view.state, ChatTurns(stream, view.state), view.end, view.lend, **options)
+
+    return make
 
 
-async def test_a_message_is_answered_as_the_answer_comes() -> None:
+async def follow(events: Any, view: Any) -> None:
+    async for event in events:
+        view.face.take(event)
+
+
+async def test_a_message_is_answered_as_the_answer_comes(shown: Shows) -> None:
     go_on = anyio.Event()
     answer = [ReasoningDelta("Greet them."), TextDelta("Good "), go_on, TextDelta("**day**.")]
     async with shown(answer) as view:
@@ -135,7 +83,7 @@ async def test_a_message_is_answered_as_the_answer_comes() -> None:
 
 
 @pytest.mark.parametrize("key", ["\x1b\r", "\n", "\x1b[13;2u", "\x1b[27;2;13~"])
-async def test_a_message_of_several_lines(key: str) -> None:
+async def test_a_message_of_several_lines(shown: Shows, key: str) -> None:
     async with shown([TextDelta("Yes.")]) as view:
         view.type(f"one{key}two")
         rows = await view.until(lambda rows: "   two" in rows)
@@ -146,13 +94,13 @@ async def test_a_message_of_several_lines(key: str) -> None:
     assert ["> one", "  two"] == rows[1:3]
 
 
-async def test_pasted_lines_are_one_message() -> None:
+async def test_pasted_lines_are_one_message(shown: Shows) -> None:
     async with shown([TextDelta("Yes.")]) as view:
         view.type("\x1b[200~one\rtwo\x1b[201~\r")
         assert ["> one", "  two"] == (await view.until(lambda rows: "● Yes." in rows))[1:3]
 
 
-async def test_what_was_typed_comes_back(tmp_path: Path) -> None:
+async def test_what_was_typed_comes_back(shown: Shows, tmp_path: Path) -> None:
     file = tmp_path / "typed.txt"
     async with shown([TextDelta("Yes.")], history=TypedHistory(file)) as view:
         view.type("first\rsecond\r")
@@ -168,7 +116,7 @@ async def test_what_was_typed_comes_back(tmp_path: Path) -> None:
             await view.screen.changed.wait()
 
 
-async def test_details_are_unfolded_and_folded() -> None:
+async def test_details_are_unfolded_and_folded(shown: Shows) -> None:
     async with shown([ReasoningDelta("one\ntwo"), TextDelta("Yes.")]) as view:
         view.type("Hello?\r")
         await view.until(lambda rows: "  thought: one two" in rows and "● Yes." in rows)
@@ -178,7 +126,7 @@ async def test_details_are_unfolded_and_folded() -> None:
         await view.until(lambda rows: "  thought: one two" in rows)
 
 
-async def test_esc_cancels_the_turn_and_what_waits_goes_on() -> None:
+async def test_esc_cancels_the_turn_and_what_waits_goes_on(shown: Shows) -> None:
     async with shown([TextDelta("Well"), FOREVER], [TextDelta("Yes.")]) as view:
         view.type("one\r")
         await view.until(lambda rows: "● Well" in rows)
@@ -191,7 +139,7 @@ async def test_esc_cancels_the_turn_and_what_waits_goes_on() -> None:
     assert 1 == view.screen.bells
 
 
-async def test_a_second_esc_drops_what_waits() -> None:
+async def test_a_second_esc_drops_what_waits(shown: Shows) -> None:
     async with shown([TextDelta("Well"), FOREVER]) as view:
         view.type("one\r")
         await view.until(lambda rows: "● Well" in rows)
@@ -228,7 +176,7 @@ async def test_a_later_esc_cancels_again() -> None:
     assert ["cancel", "interrupt"] == submitted
 
 
-async def test_an_error_is_told_in_the_chat_and_the_chat_goes_on() -> None:
+async def test_an_error_is_told_in_the_chat_and_the_chat_goes_on(shown: Shows) -> None:
     failing = [TextDelta("We"), ResponderError("It broke.", fix="Mend it.")]
     async with shown(failing, [TextDelta("Yes.")]) as view:
         view.type("one\r")
@@ -237,7 +185,7 @@ async def test_an_error_is_told_in_the_chat_and_the_chat_goes_on() -> None:
         await view.until(lambda rows: "● Yes." in rows)
 
 
-async def test_a_message_that_is_not_taken_stays_where_it_was_typed() -> None:
+async def test_a_message_that_is_not_taken_stays_where_it_was_typed(shown: Shows) -> None:
     async with shown([FOREVER], options={"inbox": 1}) as view:
         view.type("one\r")
         await view.until(lambda rows: "> one" in rows and "thinking" in rows[0])
@@ -248,7 +196,7 @@ async def test_a_message_that_is_not_taken_stays_where_it_was_typed() -> None:
 
 
 @pytest.mark.parametrize("text", ["x" * 100_000, f"{'word ' * 16}\n" * 1_250, "x\r" * 50_000])
-async def test_a_key_that_leaves_is_not_held_up_by_a_long_paste(text: str) -> None:
+async def test_a_key_that_leaves_is_not_held_up_by_a_long_paste(shown: Shows, text: str) -> None:
     async with shown() as view:
         with anyio.fail_after(2.0):
             await anyio.to_thread.run_sync(view.keyboard.send_text, f"{text}\x03")
@@ -257,7 +205,7 @@ async def test_a_key_that_leaves_is_not_held_up_by_a_long_paste(text: str) -> No
     assert [INTERRUPTED] == view.codes
 
 
-async def test_what_cannot_be_typed_in_one_message_is_told_until_it_is_sent() -> None:
+async def test_what_cannot_be_typed_in_one_message_is_told_until_it_is_sent(shown: Shows) -> None:
     async with shown([TextDelta("Yes.")]) as view:
         await anyio.to_thread.run_sync(view.type, "x" * (LONGEST_TYPED + 1))
         told = f"  A message here holds {LONGEST_TYPED} characters, and the rest was left out: chat --pipe"
@@ -274,7 +222,7 @@ async def test_a_message_beyond_all_measure_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("key", "code"), [("\x03", INTERRUPTED), ("\x11", 0), ("\x04", 0), ("x\x03", INTERRUPTED)])
-async def test_keys_that_leave(key: str, code: int) -> None:
+async def test_keys_that_leave(shown: Shows, key: str, code: int) -> None:
     async with shown() as view:
         view.type(key)
         await view.ended.wait()
@@ -282,7 +230,7 @@ async def test_keys_that_leave(key: str, code: int) -> None:
     assert [code] == view.codes
 
 
-async def test_an_empty_message_is_none() -> None:
+async def test_an_empty_message_is_none(shown: Shows) -> None:
     async with shown([TextDelta("Yes.")]) as view:
         view.type("\r  \rHello?\r")
         rows = await view.until(lambda rows: "● Yes." in rows)
@@ -290,7 +238,7 @@ async def test_an_empty_message_is_none() -> None:
     assert 1 == sum(row.startswith("> ") for row in rows)
 
 
-async def test_the_transcript_scrolls_and_sending_returns_to_its_end() -> None:
+async def test_the_transcript_scrolls_and_sending_returns_to_its_end(shown: Shows) -> None:
     async with shown([TextDelta("\n\n".join(f"line {n}" for n in range(40)))], size=(40, 12)) as view:
         view.type("Hello?\r")
         await view.until(lambda rows: "  line 39" in rows and rows[0] == " ○ ready")
@@ -301,7 +249,7 @@ async def test_the_transcript_scrolls_and_sending_returns_to_its_end() -> None:
         await view.until(lambda rows: "more lines below" not in rows[-1])
 
 
-async def test_any_size_can_be_drawn() -> None:
+async def test_any_size_can_be_drawn(shown: Shows) -> None:
     async with shown([ReasoningDelta("日本語 " * 50), TextDelta("日本語 " * 50 + "\n\n- a\n- b")]) as view:
         view.type("日本語 " * 20 + "\r")
         await view.until(lambda rows: rows[0] == " ○ ready" and any("日" in row for row in rows))
@@ -317,7 +265,7 @@ async def test_any_size_can_be_drawn() -> None:
     assert " ○ ready" == rows[0]
 
 
-async def test_a_fast_answer_is_drawn_at_most_every_frame_and_an_idle_chat_never() -> None:
+async def test_a_fast_answer_is_drawn_at_most_every_frame_and_an_idle_chat_never(shown: Shows) -> None:
     async with shown([TextDelta("word ") for _ in range(2000)]) as view:
         began, before = anyio.current_time(), view.screen.drawn
         view.type("Hello?\r")
@@ -331,7 +279,7 @@ async def test_a_fast_answer_is_drawn_at_most_every_frame_and_an_idle_chat_never
         assert drawn == view.screen.drawn
 
 
-async def test_a_text_cannot_send_anything_to_the_terminal() -> None:
+async def test_a_text_cannot_send_anything_to_the_terminal(shown: Shows) -> None:
     async with shown([TextDelta("\x1b]0;owned\x07 \x9b2J &#27;[2J")]) as view:
         view.type("Hello?\r")
         rows = await view.until(lambda rows: any("owned" in row for row in rows))
@@ -339,7 +287,7 @@ async def test_a_text_cannot_send_anything_to_the_terminal() -> None:
     assert all(character.isprintable() for row in rows for character in row)
 
 
-async def test_a_closed_terminal_ends_the_chat() -> None:
+async def test_a_closed_terminal_ends_the_chat(shown: Shows) -> None:
     async with shown() as view:
         view.keyboard.close()
         await view.ended.wait()

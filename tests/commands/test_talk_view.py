@@ -1,14 +1,13 @@
 """The live view, with keys from a pipe and a screen that can be read."""
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import anyio
 import pytest
 from prompt_toolkit.data_structures import Size
-from prompt_toolkit.input import PipeInput, create_pipe_input
-from prompt_toolkit.output import DummyOutput
+from prompt_toolkit.input import create_pipe_input
 
 from discussion_helper.commands.ending import HANGUP, INTERRUPTED
 from discussion_helper.commands.full_screen import FRAME_S
@@ -22,88 +21,24 @@ from discussion_helper.testing import EchoResponder, ScriptedListener, SilentVoi
 pytestmark = pytest.mark.anyio
 
 
-class Screen(DummyOutput):
-    """Has a size, and tells when something was drawn."""
-
-    def __init__(self, width: int, height: int) -> None:
-        self.size = Size(rows=height, columns=width)
-        self.drawn = 0
-        self.changed = anyio.Event()
-        self.alternate = False
-        self.stopped: list[bool] = []
-        self.bells = 0
-
-    def get_size(self) -> Size:
-        return self.size
-
-    def flush(self) -> None:
-        self.drawn += 1
-        changed, self.changed = self.changed, anyio.Event()
-        changed.set()
-
-    def enter_alternate_screen(self) -> None:
-        self.alternate = True
-
-    def quit_alternate_screen(self) -> None:
-        self.alternate = False
-
-    def stop_job(self) -> None:
-        self.stopped.append(self.alternate)
-
-    def bell(self) -> None:
-        self.bells += 1
+Shows = Callable[..., AbstractAsyncContextManager[Any]]
 
 
-class Shown:
-    """A face that runs, and what is around it."""
-
-    def __init__(self, width: int, height: int, keyboard: PipeInput) -> None:
-        self.wishes = Wishes()
-        self.codes: list[int] = []
-        self.ended = anyio.Event()
-        self.screen = Screen(width, height)
-        self.keyboard = keyboard
-        options: Any = {"keyboard": keyboard, "stop_job": self.screen.stop_job}
-        self.face = TerminalFace(self.wishes, self._end, lambda: nullcontext(self.screen), **options)
-
-    def _end(self, code: int) -> None:
-        self.codes.append(code)
-        self.ended.set()
-
-    def take(self, kind: str, **data: Any) -> None:
-        self.face.take(Event(kind, 0.0, data))
-
-    @property
-    def rows(self) -> list[str]:
-        """What is on the screen."""
-        application = self.face.application
-        drawn = application and application.renderer.last_rendered_screen
-        if not drawn:
-            return []
-        size = self.screen.size
-        rows = [drawn.data_buffer[y] for y in range(size.rows)]
-        return ["".join(row[x].char for x in range(size.columns)).rstrip() for row in rows]
-
-    async def until(self, seen: Callable[[list[str]], bool]) -> list[str]:
-        """Wait until the screen looks like that."""
-        while not seen(self.rows):
-            await self.screen.changed.wait()
-        return self.rows
+def face_of(view: Any) -> TerminalFace:
+    """The live view for it; `view.take(kind, **data)` shows it an event."""
+    options: Any = {"keyboard": view.keyboard, "stop_job": view.screen.stop_job}
+    view.wishes = Wishes()
+    face = TerminalFace(view.wishes, view.end, view.lend, **options)
+    view.take = lambda kind, **data: face.take(Event(kind, 0.0, data))
+    return face
 
 
-@asynccontextmanager
-async def shown(width: int = 80, height: int = 24) -> AsyncIterator[Shown]:
-    with create_pipe_input() as keyboard:
-        view = Shown(width, height, keyboard)
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(view.face.run)
-            await view.until(bool)
-            yield view
-            tasks.cancel_scope.cancel()
-        assert not view.screen.alternate
+@pytest.fixture
+def shown(seen: Any) -> Shows:
+    return lambda width=80, height=24: seen(face_of, (width, height))
 
 
-async def test_a_conversation_appears_as_it_happens() -> None:
+async def test_a_conversation_appears_as_it_happens(shown: Shows) -> None:
     async with shown() as view:
         session = Session(ScriptedListener(["Hello."], stays_open=True), EchoResponder(2), SilentVoice(0.01))
         events = session.events("*")
@@ -123,7 +58,7 @@ async def test_a_conversation_appears_as_it_happens() -> None:
     assert [" >", " ^T mute  PgUp/PgDn scroll  ^Q quit"] == rows[-2:]
 
 
-async def test_the_agents_words_appear_as_it_says_them() -> None:
+async def test_the_agents_words_appear_as_it_says_them(shown: Shows) -> None:
     async with shown() as view:
         view.take("floor", floor="speaking")
         view.take("partial", speaker="agent", text="Good day.")
@@ -134,7 +69,7 @@ async def test_the_agents_words_appear_as_it_says_them() -> None:
         await view.until(lambda rows: " you   Fine …" in rows and " agent Good day. How are you?" in rows)
 
 
-async def test_a_small_screen_keeps_everything_that_matters() -> None:
+async def test_a_small_screen_keeps_everything_that_matters(shown: Shows) -> None:
     async with shown(40, 12) as view:
         view.take("device", which="microphone", state="silent", fix="Unmute it with the switch at its side.")
         for number in range(20):
@@ -157,14 +92,14 @@ async def test_a_small_screen_keeps_everything_that_matters() -> None:
         ("\x1b[200~two\nlines\x1b[201~\r", Say("two lines")),
     ],
 )
-async def test_keys_are_wishes(keys: str, wish: object) -> None:
+async def test_keys_are_wishes(shown: Shows, keys: str, wish: object) -> None:
     async with shown() as view:
         view.keyboard.send_text(keys)
 
         assert wish == await view.wishes.next()
 
 
-async def test_the_key_that_interrupts_is_shown_while_the_agent_speaks() -> None:
+async def test_the_key_that_interrupts_is_shown_while_the_agent_speaks(shown: Shows) -> None:
     async with shown() as view:
         view.take("floor", floor="speaking")
         await view.until(lambda rows: rows[-1].startswith(" Esc interrupt"))
@@ -172,7 +107,7 @@ async def test_the_key_that_interrupts_is_shown_while_the_agent_speaks() -> None
         await view.until(lambda rows: rows[-1].startswith(" ^T mute"))
 
 
-async def test_a_note_goes_when_something_else_happens() -> None:
+async def test_a_note_goes_when_something_else_happens(shown: Shows) -> None:
     async with shown() as view:
         view.face.note("Nothing to interrupt.")
         await view.until(lambda rows: "       Nothing to interrupt." in rows)
@@ -181,7 +116,7 @@ async def test_a_note_goes_when_something_else_happens() -> None:
 
 
 @pytest.mark.parametrize(("key", "code"), [("\x03", INTERRUPTED), ("\x11", 0)])
-async def test_keys_that_end_the_talk(key: str, code: int) -> None:
+async def test_keys_that_end_the_talk(shown: Shows, key: str, code: int) -> None:
     async with shown() as view:
         view.keyboard.send_text(key)
         await view.ended.wait()
@@ -189,7 +124,7 @@ async def test_keys_that_end_the_talk(key: str, code: int) -> None:
     assert [code] == view.codes
 
 
-async def test_a_muted_microphone_is_opened_by_the_same_key() -> None:
+async def test_a_muted_microphone_is_opened_by_the_same_key(shown: Shows) -> None:
     async with shown() as view:
         view.take("device", which="microphone", state="muted")
         assert any("microphone muted" in row for row in await view.until(lambda rows: "muted" in rows[0]))
@@ -198,7 +133,7 @@ async def test_a_muted_microphone_is_opened_by_the_same_key() -> None:
         assert Mute(on=False) == await view.wishes.next()
 
 
-async def test_the_screen_is_given_back_while_the_program_is_stopped() -> None:
+async def test_the_screen_is_given_back_while_the_program_is_stopped(shown: Shows) -> None:
     async with shown() as view:
         assert view.screen.alternate
         view.take("utterance", speaker="user", text="Hello.", interrupted=False)
@@ -209,7 +144,7 @@ async def test_the_screen_is_given_back_while_the_program_is_stopped() -> None:
     assert [False] == view.screen.stopped
 
 
-async def test_an_empty_line_says_nothing_and_a_sent_one_is_emptied() -> None:
+async def test_an_empty_line_says_nothing_and_a_sent_one_is_emptied(shown: Shows) -> None:
     async with shown() as view:
         view.keyboard.send_text("  \rHello.\r")
         assert Say("Hello.") == await view.wishes.next()
@@ -221,7 +156,7 @@ async def test_an_empty_line_says_nothing_and_a_sent_one_is_emptied() -> None:
     "text",
     ["x" * 100_000, f"{'word ' * 16}\r" * 1_250, "x\r" * 50_000, "\t" * 100_000, f"\x1b[200~{'x' * 100_000}\x1b[201~"],
 )
-async def test_a_key_that_ends_is_not_held_up_by_a_long_paste(text: str) -> None:
+async def test_a_key_that_ends_is_not_held_up_by_a_long_paste(shown: Shows, text: str) -> None:
     async with shown() as view:
         with anyio.fail_after(2.0):
             await anyio.to_thread.run_sync(view.keyboard.send_text, f"{text}\x03")
@@ -230,7 +165,7 @@ async def test_a_key_that_ends_is_not_held_up_by_a_long_paste(text: str) -> None
     assert [INTERRUPTED] == view.codes
 
 
-async def test_what_a_typed_turn_cannot_hold_is_told_and_the_rest_can_be_said() -> None:
+async def test_what_a_typed_turn_cannot_hold_is_told_and_the_rest_can_be_said(shown: Shows) -> None:
     async with shown() as view:
         view.keyboard.send_text("x" * LONGEST_TURN + "y")
         told = f"       A typed turn holds {LONGEST_TURN} characters: what came after them was left out."
@@ -239,7 +174,7 @@ async def test_what_a_typed_turn_cannot_hold_is_told_and_the_rest_can_be_said() 
         assert Say("x" * LONGEST_TURN) == await view.wishes.next()
 
 
-async def test_keys_are_drawn_at_most_every_frame() -> None:
+async def test_keys_are_drawn_at_most_every_frame(shown: Shows) -> None:
     async with shown() as view:
         began, before = anyio.current_time(), view.screen.drawn
         for _ in range(200):
@@ -249,7 +184,7 @@ async def test_keys_are_drawn_at_most_every_frame() -> None:
         assert view.screen.drawn - before <= (anyio.current_time() - began) / FRAME_S + 2
 
 
-async def test_what_cannot_be_taken_stays_in_the_line_with_a_bell() -> None:
+async def test_what_cannot_be_taken_stays_in_the_line_with_a_bell(shown: Shows) -> None:
     async with shown() as view:
         for number in range(WISHES_HELD):
             view.wishes.put(Say(str(number)))
@@ -258,7 +193,7 @@ async def test_what_cannot_be_taken_stays_in_the_line_with_a_bell() -> None:
         await view.until(lambda rows: " > Hello." in rows and view.screen.bells == 1)
 
 
-async def test_typed_turns_are_seen_from_enter_until_they_are_said() -> None:
+async def test_typed_turns_are_seen_from_enter_until_they_are_said(shown: Shows) -> None:
     async with shown() as view:
         view.keyboard.send_text("One.\rTwo.\r")  # nobody takes wishes yet: models may be loading
         waits = ["       waiting: One.", "       waiting: Two."]
@@ -269,7 +204,7 @@ async def test_typed_turns_are_seen_from_enter_until_they_are_said() -> None:
         await view.until(lambda rows: "       Too many: Two." in rows and not any("waiting" in row for row in rows))
 
 
-async def test_a_typed_turn_is_seen_also_where_the_view_was_scrolled() -> None:
+async def test_a_typed_turn_is_seen_also_where_the_view_was_scrolled(shown: Shows) -> None:
     async with shown(40, 12) as view:
         for number in range(30):
             view.take("utterance", speaker="user", text=f"turn {number}", interrupted=False)
@@ -280,7 +215,7 @@ async def test_a_typed_turn_is_seen_also_where_the_view_was_scrolled() -> None:
         await view.until(lambda rows: "       waiting: Hello." in rows)
 
 
-async def test_the_transcript_scrolls() -> None:
+async def test_the_transcript_scrolls(shown: Shows) -> None:
     async with shown(40, 12) as view:
         for number in range(30):
             view.take("utterance", speaker="user", text=f"turn {number}", interrupted=False)
@@ -294,7 +229,7 @@ async def test_the_transcript_scrolls() -> None:
         await view.until(lambda rows: " you   turn 29" in rows)
 
 
-async def test_any_size_can_be_drawn() -> None:
+async def test_any_size_can_be_drawn(shown: Shows) -> None:
     async with shown() as view:
         view.take("device", which="microphone", state="silent", fix="Unmute it. " * 20)
         view.take("utterance", speaker="agent", text="日本語 " * 50, interrupted=True, said="日本語 " * 99)
@@ -310,7 +245,7 @@ async def test_any_size_can_be_drawn() -> None:
     assert " ▶ speaking" == rows[0][:11]
 
 
-async def test_nothing_is_drawn_while_nothing_looks_different() -> None:
+async def test_nothing_is_drawn_while_nothing_looks_different(shown: Shows) -> None:
     async with shown() as view:
         view.take("level", dbfs=-50.0)
         await view.until(lambda rows: "█" in rows[0])
@@ -324,7 +259,7 @@ async def test_nothing_is_drawn_while_nothing_looks_different() -> None:
         await view.until(lambda rows: "███" in rows[0])
 
 
-async def test_a_text_cannot_send_anything_to_the_terminal() -> None:
+async def test_a_text_cannot_send_anything_to_the_terminal(shown: Shows) -> None:
     async with shown() as view:
         view.take("utterance", speaker="agent", text="\x1b]0;owned\x07 \x9b2J", interrupted=False)
         view.take("partial", text="\x1b[31mred")
@@ -335,7 +270,7 @@ async def test_a_text_cannot_send_anything_to_the_terminal() -> None:
     assert not any(c < " " or "\x7f" <= c < "\xa0" for row in rows for c in row)
 
 
-async def test_a_keyboard_that_goes_away_ends_the_talk() -> None:
+async def test_a_keyboard_that_goes_away_ends_the_talk(shown: Shows) -> None:
     async with shown() as view:
         view.keyboard.close()
         await view.ended.wait()
@@ -343,9 +278,10 @@ async def test_a_keyboard_that_goes_away_ends_the_talk() -> None:
     assert [HANGUP] == view.codes
 
 
-async def test_a_face_cancelled_before_it_was_drawn_leaves_nothing() -> None:
+async def test_a_face_cancelled_before_it_was_drawn_leaves_nothing(view_of: Any) -> None:
     with create_pipe_input() as keyboard:
-        view = Shown(80, 24, keyboard)
+        view = view_of((80, 24), keyboard)
+        view.face = face_of(view)
         with anyio.CancelScope() as scope:
             scope.cancel()
             await view.face.run()
@@ -353,9 +289,10 @@ async def test_a_face_cancelled_before_it_was_drawn_leaves_nothing() -> None:
     assert not view.screen.alternate
 
 
-async def test_the_transcript_is_left_behind() -> None:
+async def test_the_transcript_is_left_behind(view_of: Any) -> None:
     with create_pipe_input() as keyboard:
-        view = Shown(80, 24, keyboard)
+        view = view_of((80, 24), keyboard)
+        view.face = face_of(view)
         view.take("utterance", speaker="user", text="Hello.", interrupted=False)
         view.take("utterance", speaker="agent", text="Hi.", interrupted=True, said="Hi. How are you?")
         view.take("ended", reason="finished")
