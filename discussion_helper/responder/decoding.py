@@ -7,6 +7,7 @@ import anyio
 from anyio import from_thread, to_thread
 
 from discussion_helper.background import Background
+from discussion_helper.responder.llama import Piece, Take
 
 __all__ = ["CLOSE_LIMIT_S", "PIECES_HELD", "Decoding"]
 
@@ -23,17 +24,17 @@ class Decoding:
     keeps the limiter until it does, so there are never two at work.
     """
 
-    def __init__(self, work: Callable[[Callable[[str], bool]], str], *, limiter: anyio.CapacityLimiter) -> None:
+    def __init__(self, work: Callable[[Take], str], *, limiter: anyio.CapacityLimiter) -> None:
         self._work = work
         self._limiter = limiter
         self._stopped = False
-        self._sending, self._pieces = anyio.create_memory_object_stream[str](PIECES_HELD)
+        self._sending, self._pieces = anyio.create_memory_object_stream[Piece](PIECES_HELD)
         self._thread = Background(self._run, name="decoding").start()
 
     def __aiter__(self) -> Self:
         return self
 
-    async def __anext__(self) -> str:
+    async def __anext__(self) -> Piece:
         try:
             return await self._pieces.receive()
         except (anyio.EndOfStream, anyio.ClosedResourceError):
@@ -54,7 +55,7 @@ class Decoding:
         with self._sending:
             return await to_thread.run_sync(self._work, self._take, limiter=self._limiter)
 
-    def _take(self, piece: str) -> bool:
+    def _take(self, piece: Piece) -> bool:
         """Called by the thread."""
         if piece and not self._stopped:
             try:

@@ -6,9 +6,8 @@ from pathlib import Path
 from discussion_helper.errors import ResponderError
 from discussion_helper.responder.base import Clauses
 from discussion_helper.responder.decoding import Decoding
-from discussion_helper.responder.embedded_model import EmbeddedModel, EmbeddedRequest, at_least, sampling
+from discussion_helper.responder.embedded_model import EmbeddedModel, EmbeddedRequest
 from discussion_helper.responder.history import without_fragments
-from discussion_helper.responder.llama import Llama, check_model_file
 from discussion_helper.responder.prompt import system_prompt
 from discussion_helper.responder.reasoning import ReasoningFilter
 from discussion_helper.types import Message
@@ -42,14 +41,12 @@ class EmbeddedResponder:
 
         Nothing is loaded yet. Raises ModelMissing, ModelCorrupt, SettingError.
         """
-        path = Path(model_path)
-        check_model_file(path)
+        self._model = EmbeddedModel(
+            model_path, threads=threads, context=context, max_tokens=max_tokens, temperature=temperature, seed=seed
+        )
         self._system = system_prompt() if system is None else system
-        at_least(1, threads, "threads")
-        self._max_tokens = at_least(1, max_tokens, "max_tokens")
-        at_least(max_tokens + 256, context, "context")
-        self._sampling = {**sampling(temperature, seed), "logit_bias": [[text, False] for text in _UNSPEAKABLE]}
-        self._model = EmbeddedModel(lambda: Llama(path, threads=threads, context=context), context=context)
+        self._sampling = {**self._model.sampling, "logit_bias": [[text, False] for text in _UNSPEAKABLE]}
+        self._max_tokens = max_tokens
 
     async def reply(self, messages: Sequence[Message]) -> AsyncIterator[str]:
         """One clause per item. Closing it stops the model. Raises ModelError, ResponderError."""
@@ -57,7 +54,7 @@ class EmbeddedResponder:
         decoding = self._begin(without_fragments(messages), self._max_tokens)
         try:
             async for piece in decoding:
-                for clause in clauses.feed(speakable.feed(piece)):
+                for clause in clauses.feed(speakable.feed(piece if isinstance(piece, str) else "")):
                     yield clause
             cut_short = await decoding.outcome() == "length" and not clauses.empty
         finally:

@@ -1,7 +1,9 @@
 """A model in this process, as its users share it: loaded with the first request, one request at a time, stoppable."""
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -11,42 +13,82 @@ from discussion_helper.background import Background
 from discussion_helper.errors import ResponderError, SettingError
 from discussion_helper.responder.base import with_system
 from discussion_helper.responder.decoding import Decoding
-from discussion_helper.responder.history import fitting, size_of
-from discussion_helper.responder.llama import ContextFull, Llama
-from discussion_helper.types import Message
+from discussion_helper.responder.history import fitting, size_of, weight_of
+from discussion_helper.responder.llama import ContextFull, Llama, Take, check_model_file
 
-__all__ = ["EmbeddedModel", "EmbeddedRequest", "at_least", "sampling"]
+__all__ = ["LEAST_CONVERSATION", "EmbeddedModel", "EmbeddedRequest"]
+
+LEAST_CONVERSATION = 256
+"""Tokens of the context that no reply takes."""
 
 _FREE_LIMIT_S = 0.15
 _BYTES_PER_TOKEN = 3.0
 """First guess; English has 4 to 4.5, other languages 2 to 3. A guess that was too high is corrected by the model."""
 _MARGIN = 16
 """Tokens kept free beside the reply's."""
+_NO_TOOLS = (
+    "Use a model whose template does, as Qwen2.5-Instruct, or one behind an endpoint; a model that speaks ChatML can "
+    "be given chat_template=CHATML_TOOLS."
+)
 
 
 @dataclass(slots=True, kw_only=True)
 class EmbeddedRequest:
     """One request, and what the model tells of it."""
 
-    messages: Sequence[Message]
+    messages: Sequence[Mapping[str, Any]]
+    """Turns of user and assistant; with `tools` a chat completion's messages, without its system's."""
     system: str
     max_tokens: int
     reply_tokens: int = 0
     """Kept free for the reply, where that is more: what is read ahead of it must leave out the same turns."""
     sampling: Mapping[str, Any]
+    tools: Sequence[Mapping[str, Any]] = ()
+    """As OpenAI's interface takes them."""
+    tool_choice: str = "auto"
     counted: bool = False
     """Whether to set `usage`."""
     usage: tuple[int, int] | None = None
     """Tokens of the prompt and of the reply, at the end."""
 
+    def whole(self, kept: Sequence[Any]) -> list[Any]:
+        """The messages with the system's. Raises ValueError for one that is none."""
+        if not self.tools:
+            return list(with_system(self.system, kept))
+        return [*([{"role": "system", "content": self.system}] if self.system else []), *kept]
+
+    @property
+    def fixed(self) -> int:
+        """Bytes that count beside the messages: the system prompt and the tools."""
+        return size_of(self.system) + (size_of(json.dumps(self.tools)) if self.tools else 0)
+
 
 class EmbeddedModel:
     """Nothing is loaded before the first request. When a conversation outgrows the context, its oldest turns go."""
 
-    def __init__(self, load: Callable[[], Llama], *, context: int) -> None:
-        """`load` is called in a worker thread. `context`: tokens of conversation and reply."""
-        self._load = load
-        self._context = context
+    def __init__(
+        self,
+        model_path: Path | str,
+        *,
+        threads: int,
+        context: int,
+        max_tokens: int,
+        temperature: float,
+        seed: int | None,
+        template: str | None = None,
+    ) -> None:
+        """`context`: tokens of conversation and reply. `seed`: None = random. `template`: None = the model's own.
+
+        Raises ModelMissing, ModelCorrupt, SettingError.
+        """
+        self._path = Path(model_path)
+        check_model_file(self._path)
+        self._threads = _at_least(1, threads, "threads")
+        _at_least(1, max_tokens, "max_tokens")
+        self._context = _at_least(max_tokens + LEAST_CONVERSATION, context, "context")
+        self.sampling = _sampling(temperature, seed)
+        """How words are chosen; for a request."""
+        self._template = template
         self._bytes_per_token = _BYTES_PER_TOKEN
         self._limiter = anyio.CapacityLimiter(1)
         self._llama: Llama | None = None
@@ -57,9 +99,9 @@ class EmbeddedModel:
         """Start on a request; `end` has to follow. Raises RuntimeError when closed, ValueError for a bad message."""
         if self.closed:
             raise RuntimeError("the model is closed; make a new one")
-        with_system("", request.messages)  # refuses what is no turn, in the caller's task
+        request.whole(request.messages)  # refuses what is no turn, in the caller's task
 
-        def work(take: Callable[[str], bool]) -> str:
+        def work(take: Take) -> str:
             return self._answer(request, take)
 
         decoding = Decoding(work, limiter=self._limiter)
@@ -89,40 +131,60 @@ class EmbeddedModel:
     def _drop(self) -> None:
         self._llama = None
 
-    def _answer(self, request: EmbeddedRequest, take: Callable[[str], bool]) -> str:
+    def _load(self) -> Llama:
+        return Llama(self._path, threads=self._threads, context=self._context, template=self._template)
+
+    def _answer(self, request: EmbeddedRequest, take: Take) -> str:
+        refused: list[Any] = []
         while not take(""):
             if self._llama is None:
                 self._llama = self._load()
                 continue
-            messages = with_system(request.system, fitting(request.messages, self._room(request)))
-            body = {"messages": messages, "max_tokens": request.max_tokens, **request.sampling}
+            messages = request.whole(fitting(request.messages, self._room(request)))
+            if messages == refused and messages and messages[-1]["role"] == "tool":
+                what = "What the tools gave does not fit into the context."
+                raise ResponderError(what, fix="Give the provider a larger context, or Tools a smaller max_chars.")
             try:
-                finish = self._llama.chat(body, take)
+                finish = self._llama.chat(self._body(request, messages, self._llama), take)
             except ContextFull as full:
-                self._correct(messages, full.tokens)
+                self._correct(request, messages, full.tokens)
+                refused = messages
                 continue
             request.usage = self._llama.usage if request.counted else None
             return finish
         return ""
 
+    def _body(self, request: EmbeddedRequest, messages: list[Any], llama: Llama) -> dict[str, Any]:
+        body = {"messages": messages, "max_tokens": request.max_tokens, **request.sampling}
+        if not request.tools:
+            return body
+        if not llama.template.takes_tools:
+            raise SettingError(f"tools: the chat template of {self._path.name} knows none.", fix=_NO_TOOLS)
+        if request.tool_choice == "required" and messages and messages[-1]["role"] != "assistant":
+            # Else the model may say what it likes first, till it has no tokens left for a call (llama.cpp's issue
+            # 27217); from the beginning of a call on, all it can write is one.
+            opening = llama.template.opening
+            body["messages"] = [*messages, *([{"role": "assistant", "content": opening}] if opening else [])]
+        return {**body, "tools": list(request.tools), "tool_choice": request.tool_choice}
+
     def _room(self, request: EmbeddedRequest) -> int:
-        """Bytes for the turns, beside the system prompt and the reply."""
+        """Bytes for the turns, beside the system prompt, the tools and the reply."""
         tokens = self._context - max(request.max_tokens, request.reply_tokens) - _MARGIN
-        return max(int(tokens * self._bytes_per_token) - size_of(request.system), 1)
+        return max(int(tokens * self._bytes_per_token) - request.fixed, 1)
 
-    def _correct(self, messages: Sequence[Any], tokens: int) -> None:
+    def _correct(self, request: EmbeddedRequest, messages: Sequence[Any], tokens: int) -> None:
         """The model counted `tokens` in a request that was to fit: guess lower."""
-        counted = sum(size_of(message["content"]) for message in messages) / tokens
-        self._bytes_per_token = 0.9 * min(self._bytes_per_token, counted)
+        turns = sum(weight_of(message) for message in messages if message["role"] != "system")
+        self._bytes_per_token = 0.9 * min(self._bytes_per_token, (turns + request.fixed) / tokens)
         if self._bytes_per_token < 0.1:
-            raise ResponderError("The system prompt does not fit into the context.", fix="Make it shorter.")
+            what = "The system prompt does not fit into the context."
+            if request.tools:
+                what = "The system prompt and the tools do not fit into the context."
+            raise ResponderError(what, fix="Make it shorter." if not request.tools else "Offer fewer tools.")
 
 
-def sampling(temperature: float, seed: int | None) -> dict[str, Any]:
-    """How words are chosen, without phrases that repeat themselves for ever. `seed`: None = random.
-
-    Raises SettingError.
-    """
+def _sampling(temperature: float, seed: int | None) -> dict[str, Any]:
+    """How words are chosen, without phrases that repeat themselves for ever. Raises SettingError."""
     if not 0.0 <= temperature <= 2.0:
         raise SettingError(f"temperature is {temperature:g}.", fix="Choose one from 0 to 2.")
     return {
@@ -135,7 +197,7 @@ def sampling(temperature: float, seed: int | None) -> dict[str, Any]:
     }
 
 
-def at_least(least: int, value: int, name: str) -> int:
+def _at_least(least: int, value: int, name: str) -> int:
     """The value. Raises SettingError that names it if it is less."""
     if value < least:
         raise SettingError(f"{name} is {value}.", fix=f"Choose {least} or more.")

@@ -4,12 +4,14 @@ import importlib
 import os
 import secrets
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discussion_helper.errors import ModelCorrupt, ModelMissing, ResponderError
+from discussion_helper.errors import ModelCorrupt, ModelMissing, ResponderError, SettingError
+from discussion_helper.responder.chat_template import ChatTemplate, template_of
 
-__all__ = ["BATCH", "ContextFull", "Llama", "check_model_file"]
+__all__ = ["BATCH", "Aside", "ContextFull", "Llama", "Piece", "Take", "check_model_file"]
 
 BATCH = 16
 """Tokens read between two looks at the stop flag: 64 ms at the 250 tokens a second that two cores read. llama.cpp's
@@ -26,6 +28,22 @@ _STREAMED = {
 }
 _SPINS = "GOMP_SPINCOUNT"
 _FIX = "If `discussion-helper models pull` fetched it, run that again; else name another file with --llm."
+_TEMPLATE_FIX = "See whether it loads with the model's own, None; then give a Jinja text that makes a prompt of a chat."
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """What a model gives beside text."""
+
+    thought: str = ""
+    calls: tuple[Mapping[str, Any], ...] = ()
+    """Pieces of calls of tools, in the form in which OpenAI's interface streams them."""
+
+
+Piece = str | Aside
+"""A piece of text, or what stands beside it; "" says nothing."""
+Take = Callable[[Any], bool]
+"""Takes a Piece, which is text alone from a model that neither thinks nor is offered tools; True stops the model."""
 
 
 class ContextFull(Exception):
@@ -55,24 +73,42 @@ class Llama:
     page and its view of the conversation are switched off.
     """
 
-    def __init__(self, path: Path, *, threads: int, context: int) -> None:
-        """Load `path`. Raises ModelMissing, ModelCorrupt."""
+    def __init__(self, path: Path, *, threads: int, context: int, template: str | None = None) -> None:
+        """Load `path`. `template`: a chat template instead of the model's own.
+
+        Raises ModelMissing, ModelCorrupt, and SettingError where it does not load with such a template.
+        """
         check_model_file(path)
         xllamacpp = _library()
+        parameters = _parameters(xllamacpp, path, threads=threads, context=context)
+        self._key = secrets.token_urlsafe(32)
+        parameters.api_keys = [self._key]
+        parameters.chat_template = template or ""
         try:
-            self._server = xllamacpp.Server(_parameters(xllamacpp, path, threads=threads, context=context))
+            self._server = xllamacpp.Server(parameters)
         except (RuntimeError, ValueError) as error:
+            if template is not None:
+                what = f"chat_template: llama.cpp cannot load {path} with it."
+                raise SettingError(what, fix=_TEMPLATE_FIX) from error
             raise ModelCorrupt(f"llama.cpp cannot load the language model {path}.", fix=_FIX) from error
+        self._template: ChatTemplate | None = None
         self.usage: tuple[int, int] | None = None
         """Tokens of the prompt and of the reply of the last completion; None if it was stopped."""
         # Its loop begins a moment later, and a server that is dropped before that never ends: see it at work first.
         self._server.handle_completions({"prompt": "a", "n_predict": 0}, lambda _: False)
 
-    def chat(self, request: Mapping[str, Any], take: Callable[[str], bool]) -> str:
+    @property
+    def template(self) -> ChatTemplate:
+        """What its chat template can do. Raises ResponderError."""
+        if self._template is None:
+            self._template = template_of(self._server.listening_address, self._key)
+        return self._template
+
+    def chat(self, request: Mapping[str, Any], take: Take) -> str:
         """Stream one completion into `take`, which is also called with "" while the prompt is read; True stops.
 
-        Returns why it ended: "stop", "length", or "" when `take` stopped it. Raises ContextFull before the first
-        piece, ResponderError, and what `take` raises.
+        Returns why it ended: "stop", "length", "tool_calls", or "" when `take` stopped it. Raises ContextFull before
+        the first piece, ResponderError, and what `take` raises.
         """
         stream = _Stream(take)
         body = {**request, **_STREAMED}
@@ -87,7 +123,7 @@ class Llama:
 class _Stream:
     """The callback of one completion. An exception in it would vanish in llama.cpp, so it is kept."""
 
-    def __init__(self, take: Callable[[str], bool]) -> None:
+    def __init__(self, take: Take) -> None:
         self._take = take
         self._finish = ""
         self._failure: BaseException | None = None
@@ -109,7 +145,10 @@ class _Stream:
             return False
         choice = event["choices"][0]
         self._finish = choice.get("finish_reason") or self._finish
-        return self._take(choice["delta"].get("content") or "")
+        delta = choice["delta"]
+        aside = Aside(delta.get("reasoning_content") or "", tuple(delta.get("tool_calls") or ()))
+        stopped = self._take(delta.get("content") or "")
+        return self._take(aside) or stopped if aside.thought or aside.calls else stopped
 
     def outcome(self) -> str:
         if self._failure is not None:
@@ -156,7 +195,6 @@ def _parameters(xllamacpp: Any, path: Path, *, threads: int, context: int) -> An
     parameters.fit_params = False  # else the vocabulary is loaded twice, and loading holds the interpreter's lock
     parameters.warmup = False  # reading the system prompt does it
     parameters.verbosity = -1  # prints nothing: stdout and stderr belong to the program
-    parameters.api_keys = [secrets.token_urlsafe(32)]
     parameters.cors_origins = ""
     parameters.endpoint_slots = False
     parameters.ui = False

@@ -11,7 +11,7 @@ from anyio import from_thread
 
 from discussion_helper.errors import ModelCorrupt, ModelMissing, ResponderError, SettingError
 from discussion_helper.parts import Responder, WarmsUp
-from discussion_helper.responder import embedded
+from discussion_helper.responder import embedded_model
 from discussion_helper.responder.decoding import PIECES_HELD
 from discussion_helper.responder.embedded import EmbeddedResponder
 from discussion_helper.responder.llama import ContextFull
@@ -33,8 +33,8 @@ class PlayedLlama:
         self.failing: Exception | None = None
         self.script: Callable[[Take], str] = saying("Hello there. How are you?")
 
-    def load(self, path: Path, *, threads: int, context: int) -> "PlayedLlama":
-        del path, threads
+    def load(self, path: Path, *, threads: int, context: int, template: str | None) -> "PlayedLlama":
+        del path, threads, template
         self.loads += 1
         self.context = context
         if self.failing is not None:
@@ -79,7 +79,7 @@ def anyio_backend(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def llama(monkeypatch: pytest.MonkeyPatch) -> PlayedLlama:
     llama = PlayedLlama()
-    monkeypatch.setattr(embedded, "Llama", llama.load)
+    monkeypatch.setattr(embedded_model, "Llama", llama.load)
     return llama
 
 

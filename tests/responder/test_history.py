@@ -1,9 +1,11 @@
 """The history that fits: the oldest turns go, the newest stays."""
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discussion_helper.responder.history import fitting, size_of, without_fragments
+from discussion_helper.responder.history import fitting, size_of, weight_of, without_fragments
 from discussion_helper.types import Message
 
 
@@ -46,6 +48,28 @@ def test_half_a_character_is_not_kept() -> None:
 
 def test_no_messages_fit_anywhere() -> None:
     assert fitting([], 1) == []
+
+
+def looked_up(question: str, result: str) -> list[dict[str, Any]]:
+    call = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    return [
+        {"role": "user", "content": question},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": result},
+    ]
+
+
+def test_a_result_goes_with_its_call() -> None:
+    messages = [*looked_up("old", "x" * 40), *looked_up("new", "y")]
+    for room in range(1, sum(map(weight_of, messages))):
+        kept = fitting(messages, room)
+        assert kept[0]["role"] != "tool"
+        assert kept[-3:] == messages[3:]  # the question stays with what came of it, whatever the room
+
+
+def test_a_call_counts_with_its_arguments() -> None:
+    _, calling, _ = looked_up("q", "r")
+    assert weight_of(calling) > 60 + size_of("")
 
 
 @given(st.lists(st.text(max_size=30), min_size=1, max_size=30), st.integers(min_value=1, max_value=500))

@@ -1,22 +1,33 @@
 """The embedded provider: on a model that is played, and on the real one."""
 
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 
-from discussion_helper.errors import ModelCorrupt, ModelMissing, SettingError
+from discussion_helper.errors import ModelCorrupt, ModelMissing, ResponderError, SettingError
 from discussion_helper.models import Store, load_manifest
+from discussion_helper.responder import embedded_model
+from discussion_helper.responder.chat_template import ChatTemplate
+from discussion_helper.responder.llama import Aside, ContextFull, Piece, Take
 from discussion_helper.responder.prompt import system_prompt
-from discussion_helper.text.artifacts import ReasoningDelta, Text, TextDelta, ToolCall, ToolResult, Usage
+from discussion_helper.text.artifacts import (
+    Image,
+    ReasoningDelta,
+    Text,
+    TextDelta,
+    ToolCall,
+    ToolCallDelta,
+    ToolResult,
+    Usage,
+)
 from discussion_helper.text.inputs import UserMessageEvent
 from discussion_helper.text.manager import Manager
-from discussion_helper.text.providers import embedded
 from discussion_helper.text.providers.embedded import EmbeddedProvider
-from discussion_helper.text.providers.options import MaxTokens, Seed, Temperature
+from discussion_helper.text.providers.options import MaxTokens, Seed, Temperature, ToolChoice
 from discussion_helper.text.state import State, Turn
 from discussion_helper.text.step import Step
 from discussion_helper.text.threads.base import Thread
@@ -25,7 +36,6 @@ from discussion_helper.text.tools import Tools
 
 pytestmark = pytest.mark.anyio
 
-Take = Callable[[str], bool]
 HELLO = State([Turn("user", (Text("Hello?"),))])
 
 
@@ -40,16 +50,20 @@ class PlayedLlama:
 
     def __init__(self) -> None:
         self.requests: list[dict[str, Any]] = []
-        self.pieces: list[str] = ["Hello", " there."]
+        self.pieces: list[Piece] = ["Hello", " there."]
         self.endless = False
+        self.too_long = 0
         self.running = self.most = 0
         self.usage: tuple[int, int] | None = None
+        self.template = ChatTemplate(takes_tools=True, opening="<tool_call>")
 
-    def load(self, path: Path, *, threads: int, context: int) -> "PlayedLlama":
+    def load(self, path: Path, *, threads: int, context: int, template: str | None) -> "PlayedLlama":
         return self
 
     def chat(self, request: Mapping[str, Any], take: Take) -> str:
         self.requests.append(dict(request))
+        if self.too_long:
+            raise ContextFull(self.too_long)
         self.running += 1
         self.most = max(self.most, self.running)
         stopped = any(take(piece) for piece in self.pieces)
@@ -63,7 +77,7 @@ class PlayedLlama:
 @pytest.fixture
 def llama(monkeypatch: pytest.MonkeyPatch) -> PlayedLlama:
     llama = PlayedLlama()
-    monkeypatch.setattr(embedded, "Llama", llama.load)
+    monkeypatch.setattr(embedded_model, "Llama", llama.load)
     return llama
 
 
@@ -114,6 +128,88 @@ async def test_the_thread_goes_in_without_tools(provider: EmbeddedProvider, llam
     assert "tools" not in request
 
 
+def weather(city: str) -> str:
+    """Tell the weather."""
+    return f"rain in {city}"
+
+
+def piece_of_call(arguments: str, **more: Any) -> Aside:
+    return Aside(calls=({"index": 0, "function": {**more.pop("function", {}), "arguments": arguments}, **more},))
+
+
+async def test_calls_come_in_pieces_between_thoughts_and_text(provider: EmbeddedProvider, llama: PlayedLlama) -> None:
+    llama.pieces = [
+        Aside(thought="Look."),
+        "Well.",
+        piece_of_call("{", id="a", type="function", function={"name": "weather"}),
+        piece_of_call('"city": "Rome"}'),
+    ]
+    assert await given_by(provider, Tools(weather)) == [
+        ReasoningDelta("Look."),
+        TextDelta("Well."),
+        ToolCallDelta(0, "a", "weather", "{"),
+        ToolCallDelta(0, arguments='"city": "Rome"}'),
+        Usage(7, 4, 11),
+    ]
+
+
+async def test_offered_tools_go_in_with_the_calls_of_the_thread(provider: EmbeddedProvider, llama: PlayedLlama) -> None:
+    turns = [
+        Turn("system", (Text("Be brief."),)),
+        Turn("user", (Text("Weather?"), Image("https://example.org/a.png"))),
+        Turn("assistant", (ToolCall("c", "weather", '{"city": "Rome"}'),)),
+        Turn("tool", (ToolResult("c", "rain"),)),
+    ]
+    tools = Tools(weather)
+    await given_by(provider, tools, state=State(turns))
+    [request] = llama.requests
+    assert [message["role"] for message in request["messages"]] == ["system", "user", "assistant", "tool"]
+    assert request["messages"][1]["content"] == "Weather?"
+    assert request["messages"][2]["tool_calls"][0]["function"] == {"name": "weather", "arguments": '{"city": "Rome"}'}
+    assert request["messages"][3] == {"role": "tool", "tool_call_id": "c", "content": "rain"}
+    assert request["tools"] == [{"type": "function", "function": tools.schemas[0]}]
+    assert request["tool_choice"] == "auto"
+
+
+async def test_an_id_of_the_thread_is_not_given_again(provider: EmbeddedProvider, llama: PlayedLlama) -> None:
+    llama.pieces = [piece_of_call("{}", id="c", function={"name": "weather"})]
+    turns = [*HELLO.turns, Turn("assistant", (ToolCall("c", "weather"),)), Turn("tool", (ToolResult("c", "rain"),))]
+    [delta, _] = await given_by(provider, Tools(weather), state=State(turns))
+    assert delta.id not in ("", "c")
+
+
+async def test_a_call_that_must_be_is_begun_for_the_model(provider: EmbeddedProvider, llama: PlayedLlama) -> None:
+    llama.pieces = [piece_of_call("{}", id="a", function={"name": "weather"})]
+    await given_by(provider, Tools(weather), ToolChoice("required"))
+    assert llama.requests[0]["tool_choice"] == "required"
+    assert llama.requests[0]["messages"][-1] == {"role": "assistant", "content": "<tool_call>"}
+    behind = [*HELLO.turns, Turn("assistant", (ToolCall("c", "weather"),)), Turn("tool", (ToolResult("c", "rain"),))]
+    await given_by(provider, Tools(weather), ToolChoice("required"), state=State(behind))
+    assert llama.requests[1]["tool_choice"] == "auto"
+    assert llama.requests[1]["messages"][-1]["role"] == "tool"
+
+
+async def test_a_call_that_must_be_and_is_not_is_told(provider: EmbeddedProvider, llama: PlayedLlama) -> None:
+    llama.template = ChatTemplate(takes_tools=True, opening="")
+    with pytest.raises(ResponderError, match="was to call a tool and called none"):
+        await given_by(provider, Tools(weather), ToolChoice("required"))
+    assert llama.requests[0]["messages"][-1]["role"] == "user"
+
+
+async def test_tools_for_a_template_without_are_refused(provider: EmbeddedProvider, llama: PlayedLlama) -> None:
+    llama.template = ChatTemplate(takes_tools=False, opening="")
+    with pytest.raises(SettingError, match=r"tools: the chat template of model\.gguf knows none"):
+        await given_by(provider, Tools(weather))
+    assert llama.requests == []
+    assert await given_by(provider, Tools(), ToolChoice("required"))
+
+
+async def test_tools_that_do_not_fit_are_told(provider: EmbeddedProvider, llama: PlayedLlama) -> None:
+    llama.too_long = 10_000
+    with pytest.raises(ResponderError, match="The system prompt and the tools do not fit"):
+        await given_by(provider, Tools(weather))
+
+
 async def test_one_call_at_a_time(provider: EmbeddedProvider, llama: PlayedLlama) -> None:
     async with anyio.create_task_group() as tasks:
         for _ in range(4):
@@ -150,7 +246,12 @@ async def test_bad_files_and_settings_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelCorrupt):
         EmbeddedProvider(path)
     path.write_bytes(b"GGUF")
-    for settings, says in [({"threads": 0}, "threads is 0"), ({"context": 512}, "context is 512")]:
+    refused: list[tuple[dict[str, Any], str]] = [
+        ({"threads": 0}, "threads is 0"),
+        ({"context": 512}, "context is 512"),
+        ({"chat_template": " "}, "chat_template is empty"),
+    ]
+    for settings, says in refused:
         with pytest.raises(SettingError, match=says):
             EmbeddedProvider(path, **settings)
     with pytest.raises(SettingError, match="temperature is 3"):

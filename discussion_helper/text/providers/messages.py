@@ -9,7 +9,7 @@ from typing import Any
 from discussion_helper.text.artifacts import Image, Text, ToolCall, ToolResult
 from discussion_helper.text.state import State, Turn
 
-__all__ = ["CUT_OFF", "messages_of"]
+__all__ = ["CUT_OFF", "ids_in", "messages_of"]
 
 CUT_OFF = "This call was cut off; whether it took effect is not known."
 """What the model gets for a call without a result: its turn was cancelled, or the process ended."""
@@ -36,6 +36,11 @@ def messages_of(state: State) -> list[_Wire]:
     return messages
 
 
+def ids_in(state: State) -> set[str]:
+    """Of the calls of tools so far."""
+    return {call.id for turn in state.turns for call in turn.artifacts if isinstance(call, ToolCall)}
+
+
 def _made_of(turns: Sequence[Turn], at: int, ids: "_Ids") -> Iterable[_Wire]:
     if turns[at].role == "assistant":
         return _assistant(turns[at], _results_after(turns, at), ids)
@@ -47,7 +52,7 @@ class _Ids:
 
     def __init__(self, state: State) -> None:
         self._used: set[str] = set()
-        self._known = {call.id for turn in state.turns for call in turn.artifacts if isinstance(call, ToolCall)}
+        self._known = ids_in(state)
         self._free = (f"call_{number}" for number in count(1))
 
     def of(self, call: ToolCall) -> str:

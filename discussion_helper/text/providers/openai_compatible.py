@@ -8,11 +8,19 @@ from discussion_helper.errors import EndpointStalled, SettingError
 from discussion_helper.responder.completion import Completion
 from discussion_helper.responder.endpoint_client import EndpointClient
 from discussion_helper.responder.patience import Limits, Patience
-from discussion_helper.text.artifacts import Artifact, ReasoningDelta, ToolCall
+from discussion_helper.text.artifacts import Artifact, ReasoningDelta
 from discussion_helper.text.providers.answer import Answer
 from discussion_helper.text.providers.base import Option
-from discussion_helper.text.providers.messages import messages_of
-from discussion_helper.text.providers.options import MaxTokens, OffersTools, Seed, Temperature, ToolChoice, TopP
+from discussion_helper.text.providers.messages import ids_in, messages_of
+from discussion_helper.text.providers.options import (
+    MaxTokens,
+    OffersTools,
+    Seed,
+    Temperature,
+    ToolChoice,
+    TopP,
+    offered,
+)
 from discussion_helper.text.state import State
 
 __all__ = ["EndpointProvider"]
@@ -62,9 +70,9 @@ class EndpointProvider:
 
         Raises EndpointRefused, EndpointUnreachable, EndpointStalled, ResponderError. An answer may be empty.
         """
-        answer = Answer(used_ids=_ids_in(state), max_chars=self._max_chars)
+        answer = Answer(used_ids=ids_in(state), max_chars=self._max_chars)
         patience = Patience(self._limits)
-        completion = self._server.completion(messages_of(state), self._fields(options), optional=_USAGE)
+        completion = self._server.completion(messages_of(state), self._fields(state, options), optional=_USAGE)
         try:
             while not answer.full and (chunk := await _next(completion, patience)) is not None:
                 pieces = answer.read(chunk)
@@ -91,7 +99,7 @@ class EndpointProvider:
         """Close the connections; idempotent."""
         await self._server.aclose()
 
-    def _fields(self, options: Iterable[Option]) -> dict[str, Any]:
+    def _fields(self, state: State, options: Iterable[Option]) -> dict[str, Any]:
         fields = dict(self._options)
         if self._tells_usage:
             fields.setdefault(_USAGE, {"include_usage": True})
@@ -99,10 +107,12 @@ class EndpointProvider:
             match option:
                 case MaxTokens():
                     fields[_max_tokens_at(self._server.base_url)] = option.value
-                case Temperature() | TopP() | Seed() | ToolChoice():
+                case Temperature() | TopP() | Seed():
                     fields[option.name] = option.value
+                case ToolChoice():
+                    fields[option.name] = option.after(state)
                 case OffersTools(schemas=schemas) if option.name == "tools" and schemas:
-                    fields["tools"] = [{"type": "function", "function": schema} for schema in schemas]
+                    fields["tools"] = offered(option)
         if "tools" not in fields:
             fields.pop("tool_choice", None)
         return fields
@@ -111,10 +121,6 @@ class EndpointProvider:
 def _max_tokens_at(base_url: str) -> str:
     """OpenAI's newer models refuse the old name of the field; other servers may not know the new one."""
     return "max_completion_tokens" if base_url.startswith("https://api.openai.com/") else "max_tokens"
-
-
-def _ids_in(state: State) -> set[str]:
-    return {call.id for turn in state.turns for call in turn.artifacts if isinstance(call, ToolCall)}
 
 
 async def _next(completion: Completion, patience: Patience) -> Any:

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from discussion_helper.errors import SettingError
+from discussion_helper.text.state import State
 
-__all__ = ["MaxTokens", "OffersTools", "Seed", "Temperature", "ToolChoice", "TopP"]
+__all__ = ["MaxTokens", "OffersTools", "Seed", "Temperature", "ToolChoice", "TopP", "offered"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,10 @@ class Seed:
 
 @dataclass(frozen=True, slots=True)
 class ToolChoice:
-    """Whether the model calls tools: "auto", "none" or "required". Raises SettingError."""
+    """Whether the model calls tools: "auto", "none" or "required". Raises SettingError.
+
+    "required" is for the answer to a user: behind what a tool gave the model chooses, or it could never answer.
+    """
 
     value: str = "auto"
     name: ClassVar[str] = "tool_choice"
@@ -62,6 +66,11 @@ class ToolChoice:
     def __post_init__(self) -> None:
         if self.value not in ("auto", "none", "required"):
             raise SettingError(f"tool_choice is {self.value!r}.", fix="Choose auto, none or required.")
+
+    def after(self, state: State) -> str:
+        """What it is for the next answer."""
+        behind_tool = state.last is not None and state.last.role == "tool"
+        return "auto" if behind_tool and self.value == "required" else self.value
 
 
 @runtime_checkable
@@ -72,3 +81,8 @@ class OffersTools(Protocol):
     def schemas(self) -> tuple[dict[str, Any], ...]:
         """Of every tool: name, description, parameters."""
         ...
+
+
+def offered(option: OffersTools) -> list[dict[str, Any]]:
+    """Its tools as a chat completion takes them."""
+    return [{"type": "function", "function": schema} for schema in option.schemas]
