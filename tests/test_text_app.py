@@ -74,7 +74,9 @@ async def test_a_thread_in_which_nothing_was_said_is_forgotten(provider: Scripte
 
 
 async def test_a_thread_that_is_not_there_is_named(provider: ScriptedProvider, tmp_path: Path) -> None:
-    with pytest.raises(SettingError, match=r"--thread: there is no thread 'nowhere-at-all'. See: .* threads list"):
+    with pytest.raises(
+        SettingError, match=r"--thread: there is no thread 'nowhere-at-all'. See: .* threads list --store=."
+    ):
         await said(request(tmp_path, thread_id="nowhere-at-all"))
     with pytest.raises(SettingError, match="--last: there is no thread yet"):
         await said(request(tmp_path, last=True))

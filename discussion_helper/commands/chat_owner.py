@@ -14,6 +14,7 @@ from discussion_helper.commands.chat_turns import ChatTurns
 from discussion_helper.commands.chat_view import ChatScreen
 from discussion_helper.commands.ending import LastResort
 from discussion_helper.commands.screen import complain
+from discussion_helper.commands.store_file import store_option
 from discussion_helper.errors import DiscussionError
 from discussion_helper.settings import Settings
 from discussion_helper.text.stream import Stream
@@ -75,7 +76,8 @@ class ChatOwner:
                     tasks.cancel_scope.cancel()
             finally:
                 if len(stream.thread.state):  # its id may begin with a dash, hence the =
-                    self._left.append(f"Go on with: discussion-helper chat --thread={stream.id}")
+                    options = f"--thread={stream.id}{store_option(request.store)}"
+                    self._left.append(f"Go on with: discussion-helper chat {options}")
 
     async def _advise(self, settings: Settings, texts: Texts, face: ChatScreen) -> None:
         """What is in the way of an answer is told before one is asked for."""

@@ -11,6 +11,7 @@ from discussion_helper.background import unwrapped
 from discussion_helper.commands.chat_turns import PROVENANCE
 from discussion_helper.commands.ending import HANGUP, Ending, LastResort
 from discussion_helper.commands.screen import complain
+from discussion_helper.commands.store_file import store_option
 from discussion_helper.errors import SettingError
 from discussion_helper.settings import Settings
 from discussion_helper.text.errors import ThreadNotFoundError
@@ -70,7 +71,7 @@ async def _stream(texts: Texts, request: ChatRequest) -> Stream:
             return await texts.manager.attach(request.thread_id)
         except ThreadNotFoundError:
             what = f"--thread: there is no thread {request.thread_id[:80]!r}."
-            raise SettingError(what, fix="See: discussion-helper threads list") from None
+            raise SettingError(what, fix=f"See: discussion-helper threads list{store_option(request.store)}") from None
     if not request.last:
         return await texts.manager.create()
     for info in await texts.store.list():

@@ -1,11 +1,12 @@
 """The file that an option names for threads."""
 
 import os
+import shlex
 from pathlib import Path
 
 from discussion_helper.errors import SettingError
 
-__all__ = ["checked_file"]
+__all__ = ["checked_file", "store_option"]
 
 
 def checked_file(option: str, path: Path | None) -> Path | None:
@@ -14,3 +15,8 @@ def checked_file(option: str, path: Path | None) -> Path | None:
         named = "the name is empty, or that of this folder" if path == Path() else f"{path} is a folder"
         raise SettingError(f"{option}: {named}.", fix="Name a file, or leave it out.")
     return path
+
+
+def store_option(path: Path | None) -> str:
+    """What names the same store in another command, behind its other words; "" for the user's own."""
+    return "" if path is None else f" --store={shlex.quote(str(path))}"

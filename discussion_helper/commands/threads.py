@@ -109,7 +109,7 @@ async def _show(store: "SqliteThreads", arguments: argparse.Namespace) -> None:
     try:
         thread = await store.get(arguments.id)
     except ThreadNotFoundError:
-        raise _no_thread(arguments.id) from None
+        raise _no_thread(arguments) from None
     if arguments.json:
         _print_json(document_of(thread))
         return
@@ -152,15 +152,18 @@ def _text_of(artifact: "Artifact") -> str:
 
 async def _delete(store: "SqliteThreads", arguments: argparse.Namespace) -> None:
     if not await store.delete(arguments.id):
-        raise _no_thread(arguments.id)
+        raise _no_thread(arguments)
     if arguments.json:
         _print_json({"deleted": arguments.id})
     else:
         print(f"Thread {arguments.id} is deleted.")
 
 
-def _no_thread(thread_id: str) -> SettingError:
-    return SettingError(f"There is no thread {thread_id[:80]!r}.", fix="See: discussion-helper threads list")
+def _no_thread(arguments: argparse.Namespace) -> SettingError:
+    from discussion_helper.commands.store_file import store_option
+
+    fix = f"See: discussion-helper threads list{store_option(arguments.store)}"
+    return SettingError(f"There is no thread {arguments.id[:80]!r}.", fix=fix)
 
 
 def _print_json(data: object) -> None:

@@ -1,6 +1,7 @@
 """The chat as a whole: its owner on fakes, and a program in a terminal."""
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -250,6 +251,7 @@ async def test_the_last_thread_shows_what_was_said_before_the_process_died(fake_
 
         second = Terminal(*options, "--last", **folders)
         await second.until("okapi")
+        await second.until("not answered")
         await checked[1].wait()
         second.type("And?\r")
         await second.until("zebra")
@@ -257,4 +259,4 @@ async def test_the_last_thread_shows_what_was_said_before_the_process_died(fake_
         began = time.monotonic()
         assert 0 == await second.code()
         assert time.monotonic() - began < LIMIT_S
-        assert "Go on with: discussion-helper chat --thread=" in second.read
+        assert re.search(r"Go on with: discussion-helper chat --thread=\S+ --store=\S+threads.sqlite", second.read)

@@ -1,6 +1,7 @@
 """`discussion-helper threads`: what it prints of a real database, and what it does to it."""
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +106,8 @@ def test_a_deleted_thread_is_gone(store: Path, capsys: pytest.CaptureFixture[str
 def test_a_thread_that_is_not_there_is_named(action: str, store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for thread_id in ("nowhere-at-all", "../etc"):
         assert 1 == main(["threads", action, thread_id, "--store", str(store)])
-        says = f"discussion-helper: There is no thread '{thread_id}'. See: discussion-helper threads list\n"
+        fix = f"See: discussion-helper threads list --store={shlex.quote(str(store))}"
+        says = f"discussion-helper: There is no thread '{thread_id}'. {fix}\n"
         assert says == capsys.readouterr().err
 
 
