@@ -452,6 +452,17 @@ async def test_bad_settings_are_refused_by_name(make: Any, says: str) -> None:
     assert caught.value.fix
 
 
+async def test_a_call_that_must_be_is_for_the_answer_to_a_user(
+    endpoint: "FakeEndpoint", provider: EndpointProvider
+) -> None:
+    asked = Turn("user", (Text("One and two?"),))
+    called = Turn("assistant", (ToolCall("c", "add", '{"a": 1, "b": 2}'),))
+    behind = Turn("tool", (ToolResult("c", "3", 3),))
+    for turns in ([asked], [asked, called, behind], [asked, called, behind, asked]):
+        assert [artifact async for artifact in provider.invoke(State(turns), Tools(add), ToolChoice("required"))]
+    assert [exchange.body["tool_choice"] for exchange in endpoint.exchanges] == ["required", "auto", "required"]
+
+
 # -- the whole loop
 
 

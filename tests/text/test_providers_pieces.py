@@ -63,8 +63,23 @@ A, B = ToolCall("a", "add", '{"x": 1}'), ToolCall("b", "sub", '{"y": 2}')
         ],
         [piece(0, "a", "add", '{"x"'), piece(0, "a", "add", ": 1}"), piece(1, "b", "sub", {"y": 2})],
         [piece(7, "a", "ad", None), piece(7, "", "d", '{"x": 1}'), piece(3, "b", "sub", '{"y": 2}')],
+        [
+            *(piece(0, "a", "add", '{"x"'), piece(0, "a2", None, ": "), piece(0, "a3", "", "1}")),
+            *(piece(1, "b", "sub", ""), piece(1, "b2", None, '{"y": 2}')),
+        ],
+        [
+            *(piece(None, "a", "add", '{"x"'), piece(None, "a2", None, ": 1}")),
+            *(piece(None, "b", "sub"), piece(None, "b2", None, '{"y": 2}')),
+        ],
+        [
+            *(piece(0, "a", "add", '{"x"'), piece(0, "a2", None, ": 1}")),
+            *(piece(0, "b", "sub", ""), piece(0, "b2", None, '{"y": 2}')),
+        ],
     ],
-    ids=["in turn", "interleaved", "all number 0", "no numbers", "no numbers in pieces", "repeating", "odd"],
+    ids=[
+        *("in turn", "interleaved", "all number 0", "no numbers", "no numbers in pieces", "repeating", "odd"),
+        *("changing ids", "changing ids without numbers", "changing ids all number 0"),
+    ],
 )
 def test_two_calls_however_they_are_cut(pieces: list[Any]) -> None:
     assert calls_of(*pieces) == [A, B]

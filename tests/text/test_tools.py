@@ -19,6 +19,7 @@ from discussion_helper.text.errors import SaveError, TurnCancelledError
 from discussion_helper.text.inputs import EventContext, UserMessageEvent
 from discussion_helper.text.manager import Manager
 from discussion_helper.text.outputs import LifecycleEvent
+from discussion_helper.text.providers.messages import messages_of
 from discussion_helper.text.providers.scripted import ScriptedProvider
 from discussion_helper.text.state import State, Turn
 from discussion_helper.text.step import HandlesTurns, Step
@@ -214,6 +215,15 @@ def test_arguments_that_fit_arrive(arguments: dict[str, Any]) -> None:
         ('{"city": "Bonn", "unit": "K"}', "unit: Input should be 'celsius' or 'fahrenheit'"),
         ('{"city": "Bonn", "country": "DE"}', "country: Extra inputs are not permitted"),
         ("[" * 100_000, "JSON"),
+        ("5", "object"),
+        ("null", "object"),
+        ('"city"', "object"),
+        ('"{\\"city\\": \\"Bonn\\"}"', "object"),
+        ('```json\n{"city": "Bonn"}\n```', "Invalid JSON"),
+        ('{"city": "Bonn"} and so on', "Invalid JSON"),
+        ('{"city": "Bonn", "days": 1.5}', "days: Input should be a valid integer"),
+        ('{"city": "Bonn", "days": NaN}', "days: Input should be a finite number"),
+        ('{"city": 5}', "city: Input should be a valid string"),
     ],
 )
 async def test_the_model_is_told_what_is_wrong_with_its_arguments(arguments: str, says: str) -> None:
@@ -221,6 +231,14 @@ async def test_the_model_is_told_what_is_wrong_with_its_arguments(arguments: str
     assert complaint.startswith("The arguments of weather do not fit: ")
     assert says in complaint
     assert complaint.endswith("Send one JSON object that fits its parameters.")
+
+
+def test_a_number_may_come_as_a_string() -> None:
+    def take(count: int, size: float) -> None: ...
+
+    parsed = Parameters(take, owner="take").parse('{"count": "3", "size": "0.5"}')
+    assert parsed == {"count": 3, "size": 0.5}
+    assert type(parsed["count"]) is int
 
 
 @pytest.mark.anyio
@@ -503,6 +521,38 @@ async def test_a_tool_loop(manager_of: Callable[..., Manager]) -> None:
         phases = [event.phase for event in seen if isinstance(event, LifecycleEvent)]
         assert phases == ["submitted", "streaming", "submitted", "streaming", "done"]
         assert provider.options == [(tools,), (tools,)]
+
+
+@pytest.mark.anyio
+async def test_whatever_goes_wrong_with_its_calls_the_model_goes_on(manager_of: Callable[..., Manager]) -> None:
+    async def hanging() -> None:
+        await anyio.sleep_forever()
+
+    tools = Tools(weather, hanging, explode, exit_, unsendable, circular, Tool.of(long, name="huge"), max_chars=20)
+    wrong = {
+        "broken": ToolCall("broken", "weather", '{"city": "Bo'),
+        "listed": ToolCall("listed", "weather", "[1]"),
+        "unknown": call("sing", "unknown"),
+        "hangs": call("hanging", "hangs"),
+        "raises": call("explode", "raises"),
+        "exits": call("exit_", "exits"),
+        "has no JSON": call("unsendable", "has no JSON"),
+        "has no end": call("circular", "has no end"),
+        "is huge": call("huge", "is huge"),
+    }
+    provider = asking(*wrong.values())
+    async with manager_of(provider, step=lambda _: Step(handlers=[tools])) as manager:
+        stream = await manager.create()
+        await stream.process(UserMessageEvent("go"))
+        turns = stream.thread.state.turns
+        await stream.aclose()
+    assert roles_of(turns) == ["user", "assistant", *["tool"] * len(wrong), "assistant"]
+    results = [part for turn in turns[2:-1] for part in turn.artifacts if isinstance(part, ToolResult)]
+    assert [result.tool_call_id for result in results] == list(wrong)
+    assert all(result.is_error and result.content for result in results)
+    sent = messages_of(State(turns))
+    assert [message["role"] for message in sent] == roles_of(turns)
+    assert all(isinstance(json.loads(each["function"]["arguments"]), dict) for each in sent[1]["tool_calls"])
 
 
 @pytest.mark.anyio

@@ -48,15 +48,20 @@ class CallPieces:
         return ToolCallDelta(call.number, given_id, given_name, arguments)
 
     def _call(self, index: Any, call_id: str, name: str) -> _Call:
-        """The call that a piece belongs to. Some servers number every call 0, and some number none."""
+        """The call that a piece belongs to.
+
+        Some servers number every call 0, some number none, and some send another id with every piece of a call: only
+        a piece with a name begins one.
+        """
         if isinstance(index, int):
             known = self._by_index.get(index)
         else:
             same = [call for call in self._calls if call_id and call.server_id == call_id]
             known = same[0] if same else None
-            if not call_id and self._calls and not (name and self._calls[-1].has_arguments):
+            begins = name and (call_id or (self._calls and self._calls[-1].has_arguments))
+            if known is None and self._calls and not begins:
                 known = self._calls[-1]
-        if known is None or (call_id and known.server_id and call_id != known.server_id):
+        if known is None or (name and call_id and known.server_id and call_id != known.server_id):
             known = _Call(len(self._calls), call_id)
             self._calls.append(known)
         if isinstance(index, int):
