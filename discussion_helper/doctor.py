@@ -14,11 +14,13 @@ from discussion_helper.models import Model, Store, load_manifest, missing
 from discussion_helper.responder.base import EndpointChoice
 from discussion_helper.settings import Settings
 
-__all__ = ["REINSTALL", "Finding", "examine", "verdict"]
+__all__ = ["REINSTALL", "TEXT", "VOICE", "Finding", "examine", "verdict"]
 
 REINSTALL = "Install the package again from the checkout or the wheel file: pip install --force-reinstall FILE."
 
-VOICE, TEXT = "voice", "text"
+VOICE = "voice"
+TEXT = "text"
+"""What parts are needed for: talks, and conversations in writing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,7 @@ class Finding:
     found: str
     fix: str = ""
     uses: tuple[str, ...] = (VOICE,)
-    """What cannot be held without it: talks, and conversations in writing."""
+    """What cannot be held without it."""
 
 
 def examine(settings: Settings) -> list[Finding]:
