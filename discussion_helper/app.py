@@ -23,7 +23,7 @@ from discussion_helper.stt.base import Recogniser
 from discussion_helper.tts.base import Synthesiser
 from discussion_helper.vad.silero import SileroDetector
 from discussion_helper.vad.webrtc import WebRtcDetector
-from discussion_helper.voice.assembly import hearing_of, session_on
+from discussion_helper.voice.assembly import hearing_of, overlap_of, session_on
 from discussion_helper.voice.devices import Devices, file_devices, sound_devices
 from discussion_helper.voice.engine import AudioEngine
 from discussion_helper.voice.health import Health
@@ -112,8 +112,10 @@ def _engine(devices: Devices, settings: Settings) -> AudioEngine:
 
 
 def _hearing(rate: int, echo: EchoPath, settings: Settings) -> Hearing:
+    gates = WebRtcDetector(mode=2), WebRtcDetector(mode=3)
+    overlap = overlap_of(settings.policy, language=settings.language, gate=gates[0], clean_gate=gates[1])
     gate, judge = WebRtcDetector(mode=2), SileroDetector()
-    return hearing_of(rate, gate=gate, judge=judge, echo=echo, policy=settings.policy)
+    return hearing_of(rate, gate=gate, judge=judge, echo=echo, policy=settings.policy, overlap=overlap)
 
 
 def _ears_and_voice(choices: Choices, settings: Settings) -> tuple[Recogniser, Synthesiser]:

@@ -138,6 +138,10 @@ class TurnSegmenter:
             return events + self._push(frame.samples)
         return self._push(np.concatenate((np.zeros(frame.start - expected, np.float32), frame.samples)))
 
+    def so_far(self) -> TurnPaused | None:
+        """The open turn as it stands, as if it paused now; None when none is open."""
+        return TurnPaused(*self._cut(self._turn)) if self._turn else None
+
     def flush(self) -> list[TurnEvent]:
         """End an open turn now: the stream is over, or the microphone was muted."""
         return list(self._end(self._turn, limit=False)) if self._turn else []

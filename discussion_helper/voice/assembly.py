@@ -11,19 +11,38 @@ from discussion_helper.turn.turns import TurnSegmenter
 from discussion_helper.types import Policy
 from discussion_helper.vad.base import Detector
 from discussion_helper.voice.barge_in import OnsetRule
+from discussion_helper.voice.deciding import Decider
 from discussion_helper.voice.engine import AudioEngine
 from discussion_helper.voice.hearing import Hearing
+from discussion_helper.voice.lexicon import Lexicon
 from discussion_helper.voice.microphone import MicrophoneListener
+from discussion_helper.voice.overlap import Overlap
 from discussion_helper.voice.speaker import SpeakerVoice
 
-__all__ = ["hearing_of", "session_on"]
+__all__ = ["hearing_of", "overlap_of", "session_on"]
 
 
-def hearing_of(rate: int, *, gate: Detector, judge: Detector, echo: EchoPath, policy: Policy) -> Hearing:
+def overlap_of(policy: Policy, *, language: str | None, gate: Detector, clean_gate: Detector) -> Overlap | None:
+    """What becomes of the agent while the user speaks, if anything; the two gates are nobody else's."""
+    if not policy.allow_barge_in or not policy.barge_in_resume_after_s:
+        return None
+    lexicon = Lexicon(language, backchannels=policy.barge_in_backchannels, stop_words=policy.barge_in_stop_words)
+    decider = Decider(
+        lexicon,
+        min_speech_s=policy.barge_in_min_speech_s,
+        min_words=policy.barge_in_min_words,
+        resume_after_s=policy.barge_in_resume_after_s,
+    )
+    return Overlap(decider, gate=gate, clean_gate=clean_gate)
+
+
+def hearing_of(
+    rate: int, *, gate: Detector, judge: Detector, echo: EchoPath, policy: Policy, overlap: Overlap | None = None
+) -> Hearing:
     """What listens to a microphone of `rate` hertz; `echo` is one for the whole session: it knows the room."""
     tracker = ActivityTracker(gate=gate, judge=judge)
     onset = OnsetRule(min_speech_s=policy.barge_in_min_speech_s)
-    return Hearing(rate, segmenter=TurnSegmenter(tracker, SilenceEndpointer()), echo=echo, onset=onset)
+    return Hearing(rate, segmenter=TurnSegmenter(tracker, SilenceEndpointer()), echo=echo, onset=onset, overlap=overlap)
 
 
 def session_on(

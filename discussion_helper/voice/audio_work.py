@@ -4,8 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from discussion_helper.audio.inbox import Call, Captured, DeviceLost, Item, Played
-from discussion_helper.voice.hearing import Hearing, Note
+from discussion_helper.voice.deciding import Words
+from discussion_helper.voice.hearing import Hearing
 from discussion_helper.voice.marks import Marks
+from discussion_helper.voice.notes import Ducked, Note, Resumed
 
 __all__ = ["FIRST_S", "STALL_S", "TICK_S", "AudioWork", "Listening", "Tap"]
 
@@ -115,6 +117,20 @@ class AudioWork:
             case Call():
                 item.fn()
 
+    def words(self, words: Words) -> None:
+        """What a recogniser made of the turn that is open."""
+        if self._hearing is not None:
+            self._tell(self._hearing.words(words))
+
     def _tell(self, notes: list[Note]) -> None:
         for note in notes:
+            self._act(note)
             self._call(self._noted, note)
+
+    def _act(self, note: Note) -> None:
+        """The agent is turned down here and now: the event loop may be late."""
+        match note:
+            case Ducked(generation=generation):
+                self._marks.playback.pause(generation)
+            case Resumed():
+                self._marks.playback.resume()

@@ -63,7 +63,8 @@ class OnsetRule:
         self.voiced_s = 0.0
         """Seconds of voice in the turn, whoever's."""
         self._own_s = 0.0
-        self._others_s = 0.0
+        self.others_s = 0.0
+        """Of it, what is not the agent's own."""
 
     def step(self, voiced_s: float, *, own: bool = False) -> bool:
         """`voiced_s`: seconds of voice in the open turn, 0 when none is open. True once in each turn.
@@ -74,8 +75,8 @@ class OnsetRule:
             self.reset()
         grown, self.voiced_s = voiced_s - self.voiced_s, voiced_s
         self._own_s += grown if own else 0.0
-        self._others_s = max(0.0, self._others_s + (-grown if own else grown))
-        told, self.told = self.told, self.told or self._others_s > self._min_speech_s - ROUNDING_S
+        self.others_s = max(0.0, self.others_s + (-grown if own else grown))
+        told, self.told = self.told, self.told or self.others_s > self._min_speech_s - ROUNDING_S
         return self.told and not told
 
     @property

@@ -13,9 +13,11 @@ from discussion_helper.audio.playback import Playback
 from discussion_helper.errors import DeviceError
 from discussion_helper.voice.audio_thread import AudioThread
 from discussion_helper.voice.audio_work import AudioWork, Listening, Tap
+from discussion_helper.voice.deciding import Words
 from discussion_helper.voice.health import Health
-from discussion_helper.voice.hearing import Hearing, Note
+from discussion_helper.voice.hearing import Hearing
 from discussion_helper.voice.marks import Marks
+from discussion_helper.voice.notes import Note
 from discussion_helper.voice.ports import Device, Driver, Ears, Runner, Sink, Source
 from discussion_helper.voice.reopening import Reopening, opened_again
 
@@ -113,6 +115,15 @@ class AudioEngine:
         """Open it and tell `ears` of what is heard; its name. Raises DeviceError."""
         self._ears = ears
         return self._listen_to(await self._run(self._open_capture))
+
+    def words(self, words: Words) -> None:
+        """What a recogniser made of the turn that is open, for deciding about an interruption."""
+        self._inbox.put(Call(lambda: self._work.words(words), words))
+
+    @property
+    def speaking(self) -> bool:
+        """Something of a reply is still to be played, or is heard fading."""
+        return not self._playback.idle
 
     async def close_microphone(self) -> None:
         """Close it; a turn that is open ends. Idempotent."""

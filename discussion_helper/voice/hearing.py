@@ -1,7 +1,6 @@
 """What the audio thread makes of the microphone: echo removed, turns cut out, interruptions decided."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -9,22 +8,13 @@ import numpy as np
 from discussion_helper.audio.frames import Frame, Samples
 from discussion_helper.audio.inbox import Captured, Played
 from discussion_helper.audio.resample import Resampler
-from discussion_helper.turn.turns import TurnEvent, TurnSegmenter
+from discussion_helper.turn.turns import TurnEnded, TurnEvent, TurnSegmenter
 from discussion_helper.voice.barge_in import OnsetRule
+from discussion_helper.voice.deciding import Act, Words
+from discussion_helper.voice.notes import Level, Muted, Note, Onset, Turn, WordsWanted
+from discussion_helper.voice.overlap import Overlap
 
-__all__ = [
-    "BLOCK",
-    "LEVEL_S",
-    "MUTED_S",
-    "RATE",
-    "EchoPath",
-    "Hearing",
-    "Level",
-    "Muted",
-    "Note",
-    "Onset",
-    "Turn",
-]
+__all__ = ["BLOCK", "LEVEL_S", "MUTED_S", "RATE", "EchoPath", "Hearing"]
 
 RATE = 16_000
 """Hertz of everything behind the microphone: what the detectors and the recogniser want."""
@@ -35,45 +25,13 @@ MUTED_S = 2.0
 """Exact zeros for so long come from no microphone that hears: it is muted, or there is no permission."""
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """Something about a turn, when it was decided, and the first and last voice so far; on `time.monotonic`'s clock."""
-
-    event: TurnEvent
-    decided_at_s: float
-    started_at_s: float
-    voiced_until_s: float
-    own: bool = False
-    """So far it is nothing but the agent's own voice, which the echo canceller left."""
-
-
-@dataclass(frozen=True, slots=True)
-class Onset:
-    """The user is interrupting."""
-
-    at_s: float
-    voiced_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class Level:
-    """Root mean square of the last 100 ms at the microphone, in dBFS; -120 for silence."""
-
-    dbfs: float
-
-
-@dataclass(frozen=True, slots=True)
-class Muted:
-    """Nothing but zeros comes from the microphone; `on` false: something comes again."""
-
-    on: bool
-
-
-Note = Turn | Onset | Level | Muted
-
-
 class EchoPath(Protocol):
     """Takes what the loudspeaker played out of what the microphone heard."""
+
+    near_db: float
+    """Level of the last block of the microphone, as it came, in dBFS."""
+    expected_db: float
+    """Level to expect in that block if nobody spoke."""
 
     def feed(self, played: Played) -> None:
         """The loudspeaker got this."""
@@ -91,13 +49,25 @@ class EchoPath(Protocol):
 class Hearing:
     """For the audio thread alone. A function of the samples and their times: a recording gives the same decisions."""
 
-    def __init__(self, rate: int, *, segmenter: TurnSegmenter, echo: EchoPath, onset: OnsetRule) -> None:
-        """`rate`: hertz of the microphone."""
+    def __init__(
+        self,
+        rate: int,
+        *,
+        segmenter: TurnSegmenter,
+        echo: EchoPath,
+        onset: OnsetRule,
+        overlap: Overlap | None = None,
+    ) -> None:
+        """`rate`: hertz of the microphone. `overlap`: what becomes of the agent while the user speaks; None = nothing.
+
+        Without it a voice of some length is an interruption, whatever it says.
+        """
         self._rate = rate
         self._segmenter = segmenter
         self._echo = echo
         self._onset = onset
-        self._zero_s = 0.0
+        self._overlap = overlap
+        self._zero_s = self._now_s = 0.0
         self._begin(0)
 
     def _begin(self, start: int) -> None:
@@ -109,12 +79,19 @@ class Hearing:
         self._power: list[float] = []
 
     def finish(self) -> list[Note]:
-        """The microphone was closed: an open turn ends."""
-        return [self._turn(event, self._zero_s) for event in self._segmenter.flush()]
+        """The microphone was closed: an open turn ends, and an agent that was turned down for it goes on."""
+        left = [] if self._overlap is None else self._overlap.finish(self._now_s)
+        return [*left, *(self._turn(event, self._zero_s) for event in self._segmenter.flush())]
 
     def played(self, item: Played) -> None:
         """The loudspeaker got a block."""
         self._echo.feed(item)
+        if self._overlap is not None:
+            self._overlap.played(item)
+
+    def words(self, words: Words) -> list[Note]:
+        """A recogniser has read what there is of the open turn; what follows from it."""
+        return [] if self._overlap is None else self._overlap.words(words, self._now_s)
 
     def captured(self, item: Captured) -> list[Note]:
         """The microphone delivered a block; what came of it."""
@@ -133,22 +110,42 @@ class Hearing:
     def _hear(self, block: Samples, zero_s: float) -> Iterator[Note]:
         start, self._next = self._next, self._next + BLOCK
         clean = self._echo.clean(block, zero_s + start / RATE, start)
-        for event in self._segmenter.feed(Frame(clean, RATE, start)):
-            yield self._turn(event, zero_s)
-        if self._interrupts(self._segmenter.open_voiced_s):
-            yield Onset(zero_s + self._next / RATE, self._segmenter.open_voiced_s)
+        yield from (self._turn(event, zero_s) for event in self._segmenter.feed(Frame(clean, RATE, start)))
+        self._now_s = zero_s + self._next / RATE
+        begins = self._begins(self._segmenter.open_voiced_s)
+        if self._overlap is not None:
+            yield from self._follow(self._overlap, block, clean)
+        if begins and (self._overlap is None or not self._overlap.is_audible(self._now_s)):
+            yield Onset(self._now_s, self._segmenter.open_voiced_s)
 
-    def _interrupts(self, voiced_s: float) -> bool:
+    def _follow(self, overlap: Overlap, near: Samples, clean: Samples) -> Iterator[Note]:
+        overlap.block(near, clean, near_db=self._echo.near_db, expected_db=self._echo.expected_db)
+        yield from overlap.step(
+            self._now_s,
+            voiced_s=self._segmenter.open_voiced_s,
+            others_s=self._onset.others_s,
+            own=self._onset.is_own,
+            quiet_s=(self._next - self._segmenter.voiced_until) / RATE,
+        )
+        if overlap.wants_words and (turn := self._segmenter.so_far()) is not None:
+            yield WordsWanted(turn.samples, turn.start, turn.end, turn.voiced_s)
+
+    def _begins(self, voiced_s: float) -> bool:
+        """There is now enough of a voice that is not the agent's."""
         doubtful = voiced_s > self._onset.voiced_s and not self._onset.told
         return self._onset.step(voiced_s, own=doubtful and self._echo.is_own_voice())
 
     def _turn(self, event: TurnEvent, zero_s: float) -> Turn:
+        overlap, over = self._overlap, isinstance(event, TurnEnded)
+        decided = overlap.decided if overlap is not None else None
         return Turn(
             event,
             decided_at_s=zero_s + self._next / RATE,
             started_at_s=zero_s + self._segmenter.onset / RATE,
             voiced_until_s=zero_s + self._segmenter.voiced_until / RATE,
             own=self._onset.is_own,
+            ignored=decided.why if over and decided is not None and decided.act is Act.RESUME else "",
+            undecided=overlap is not None and overlap.undecided,
         )
 
     def _measure(self, samples: Samples) -> Iterator[Level]:

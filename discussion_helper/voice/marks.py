@@ -33,7 +33,7 @@ class Marks:
     """
 
     def __init__(self, playback: Playback) -> None:
-        self._playback = playback
+        self.playback = playback
         self._marks: list[Mark] = []
         self._next: tuple[int, int] | None = None
 
@@ -42,7 +42,7 @@ class Marks:
         mark = Mark(generation, samples)
         self._marks.append(mark)
         self._aim()
-        position = self._playback.position  # it may have been passed while it was being set
+        position = self.playback.position  # it may have been passed while it was being set
         if (position.generation, position.samples) > (generation, samples):
             self.pass_all(position.generation, position.samples, now())
         return mark

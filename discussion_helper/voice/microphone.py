@@ -2,26 +2,29 @@
 
 from collections import deque
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field
 from typing import Protocol
 
 import anyio
-from anyio.abc import TaskGroup
 
 from discussion_helper.audio.devices import muted_fix
 from discussion_helper.background import Background
 from discussion_helper.clock import now
 from discussion_helper.parts import Reporter
 from discussion_helper.stt.base import Recognised, Recogniser
-from discussion_helper.turn.turns import TurnEnded, TurnPaused, TurnResumed, TurnStarted
+from discussion_helper.turn.turns import TurnStarted
 from discussion_helper.types import SpokenUtterance, Utterance
+from discussion_helper.voice.deciding import RESPONSE, Words
 from discussion_helper.voice.echo_text import is_echo
-from discussion_helper.voice.hearing import Level, Muted, Note, Onset, Turn
+from discussion_helper.voice.notes import Decided, Ducked, Level, Muted, Note, Onset, Turn, WordsWanted
+from discussion_helper.voice.turn_reader import NOTES_HELD, TurnReader
 
-__all__ = ["NOTES_HELD", "Microphone", "MicrophoneListener"]
+__all__ = ["ANSWER_S", "DECIDED_S", "Microphone", "MicrophoneListener"]
 
-NOTES_HELD = 256
-"""Notes about turns that wait for the recogniser; the oldest go, which only a stuck recogniser can bring about."""
+ANSWER_S = 1.0
+"""A listener's response after which the agent falls silent so soon was an answer: "yes" to a question at its end."""
+DECIDED_S = 0.5
+"""So long a turn over the agent waits for what it is to be taken for, once its words are known: the audio thread needs
+a block or two."""
 
 
 class Microphone(Protocol):
@@ -35,22 +38,21 @@ class Microphone(Protocol):
         """Close it; idempotent."""
         ...
 
+    def words(self, words: Words) -> None:
+        """What a recogniser made of the turn that is open, for deciding about an interruption."""
+        ...
 
-@dataclass(slots=True, eq=False)
-class _Recognition:
-    """One piece of work for the recogniser; the one for a pause is thrown away when the user goes on."""
-
-    end: int
-    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
-    done: anyio.Event = field(default_factory=anyio.Event)
-    result: Recognised | None = None
+    @property
+    def speaking(self) -> bool:
+        """Something of a reply is still to be played."""
+        ...
 
 
 class MicrophoneListener:
     """A `Listener` on the microphone.
 
-    Recognition begins in the silence after `early_s` of the endpointer and is thrown away if the user goes on, so
-    that the text is mostly there when the turn ends. The device is open from the first `utterances()` to `aclose()`.
+    What is said over the agent is a turn only where it was decided to be one. The device is open from the first
+    `utterances()` to `aclose()`.
     """
 
     def __init__(
@@ -61,13 +63,15 @@ class MicrophoneListener:
         self._microphone = microphone
         self._spoken = spoken
         self._reporter: Reporter | None = None
-        self._notes: deque[Turn] = deque(maxlen=NOTES_HELD)
+        self._reader = TurnReader(recogniser, read=self._read, finished=self._finish)
         self._heard: deque[Utterance] = deque(maxlen=NOTES_HELD)
         self._changed = anyio.Event()
         self._onset = anyio.Event()
+        self._decided = anyio.Event()
+        self._ignored = ""
         self._open_turns = 0
         self._failure: Exception | None = None
-        self._worker: Background[None] = Background(self._work, name="recognition")
+        self._worker: Background[None] = Background(self._read_turns, name="recognition")
         self._muted = False
         self._closed = False
 
@@ -133,11 +137,15 @@ class MicrophoneListener:
             case Muted():
                 self._tell_muted(note.on)
             case Onset():
-                self._onset.set()
-            case Turn():
-                self._open_turns += isinstance(note.event, TurnStarted)
-                self._notes.append(note)
-                self._notify()
+                self._begin_onset()
+            case Ducked():
+                self._onset = anyio.Event()  # what the user says has yet to be decided
+                self._decided = anyio.Event()
+            case Decided():
+                self._tell_decided(note)
+            case Turn() | WordsWanted():
+                self._open_turns += isinstance(note, Turn) and isinstance(note.event, TurnStarted)
+                self._reader.add(note)
 
     def device(self, which: str, state: str, **more: str) -> None:
         """A device went away, or is back."""
@@ -148,85 +156,88 @@ class MicrophoneListener:
         self._failure = error
         self._notify()
 
+    def _begin_onset(self) -> None:
+        """Whoever waits for it goes on; it lasts as long as the turn, of which there may be nothing left."""
+        self._onset.set()
+        if not self._open_turns:
+            self._onset = anyio.Event()
+
+    def _tell_decided(self, note: Decided) -> None:
+        self._ignored = note.why if note.what == "ignored" else ""
+        self._decided.set()
+        self._report(
+            "decision",
+            what=note.what,
+            why=note.why,
+            voiced_s=round(note.voiced_s, 3),
+            ducked_s=round(note.ducked_s, 3),
+            level_dbfs=round(note.level_dbfs, 1),
+            over_echo_db=round(note.over_echo_db, 1),
+        )
+
     def _tell_muted(self, on: bool) -> None:
         fix = muted_fix() if on else ""
         self._report("device", which="microphone", state="silent" if on else "open", **({"fix": fix} if fix else {}))
 
-    # -- recognising
+    # -- recognised
 
-    async def _work(self) -> None:
-        early: _Recognition | None = None
+    async def _read_turns(self) -> None:
         try:
-            async with anyio.create_task_group() as tasks:
-                while True:
-                    early = await self._follow(await self._next_note(), early, tasks)
+            await self._reader.run()
         except Exception as failure:  # raised by utterances(), whose reader is the loop
             self._failure = failure
             self._notify()
 
-    async def _next_note(self) -> Turn:
-        while not self._notes:
-            await self._changed.wait()
-        return self._notes.popleft()
+    def _read(self, result: Recognised, voiced_s: float, final: bool) -> None:
+        echo = bool(result.text) and is_echo(result.text, self._spoken())
+        self._microphone.words(
+            Words(text=result.text, final=final, voiced_s=voiced_s, echo=echo, refused=result.refused)
+        )
+        if result.text:
+            self._report("partial", speaker="user", text=result.text)
 
-    async def _follow(self, note: Turn, early: _Recognition | None, tasks: TaskGroup) -> _Recognition | None:
-        match note.event:
-            case TurnPaused() | TurnEnded() if note.own:
-                if early is not None:
-                    early.scope.cancel()
-                if isinstance(note.event, TurnEnded):
-                    self._finish(note, Recognised("", refused="echo"))
-            case TurnPaused() as pause:
-                return self._begin(pause, tasks)
-            case TurnResumed() if early is not None:
-                early.scope.cancel()
-            case TurnEnded() as turn:
-                if early is None or early.end != turn.end:
-                    early = self._begin(turn, tasks)
-                await early.done.wait()
-                assert early.result is not None
-                self._finish(note, early.result)
-            case _:
-                return early
-        return None
+    async def _finish(self, note: Turn, result: Recognised) -> None:
+        ignored = note.ignored
+        if note.undecided:
+            with anyio.move_on_after(DECIDED_S):
+                await self._decided.wait()
+            ignored = self._ignored
+        if ignored and await self._is_no_answer(ignored):
+            result = Recognised("", refused=ignored)
+        self._hear(note, result)
+        self._open_turns = max(0, self._open_turns - 1)
+        if not self._open_turns:
+            self._onset = anyio.Event()
+        self._notify()
 
-    def _begin(self, turn: TurnPaused | TurnEnded, tasks: TaskGroup) -> _Recognition:
-        recognition = _Recognition(turn.end)
-        tasks.start_soon(self._recognise, recognition, turn)
-        return recognition
+    async def _is_no_answer(self, ignored: str) -> bool:
+        """ "Yes" over the agent's last words is an answer if it has nothing more to say."""
+        if ignored != RESPONSE:
+            return True
+        await anyio.sleep(ANSWER_S)
+        return self._microphone.speaking
 
-    async def _recognise(self, recognition: _Recognition, turn: TurnPaused | TurnEnded) -> None:
-        with recognition.scope:
-            recognition.result = await self._recogniser.recognise(turn.samples, voiced_s=turn.voiced_s)
-            if recognition.result.text:
-                self._report("partial", speaker="user", text=recognition.result.text)
-        recognition.done.set()
-
-    def _finish(self, note: Turn, result: Recognised) -> None:
-        text = self._checked(result)
+    def _hear(self, note: Turn, result: Recognised) -> None:
         self._heard.append(
             SpokenUtterance(
                 "user",
-                text,
+                self._checked(result, is_told=bool(note.ignored) or note.undecided),
                 self._of(note.started_at_s),
                 self._of(note.voiced_until_s),
                 endpoint_s=max(0.0, note.decided_at_s - note.voiced_until_s),
                 recognise_s=max(0.0, now() - note.decided_at_s),
             )
         )
-        self._open_turns = max(0, self._open_turns - 1)
-        if not self._open_turns:
-            self._onset = anyio.Event()
-        self._notify()
 
-    def _checked(self, result: Recognised) -> str:
-        """The text, unless it is the agent's own; a `decision` says why a turn gives none."""
-        if result.text and is_echo(result.text, self._spoken()):
-            self._report("decision", what="ignored", why="the agent's own words", text=result.text)
-            return ""
-        if not result.text:
-            self._report("decision", what="ignored", why=result.refused or "no words")
-        return result.text
+    def _checked(self, result: Recognised, *, is_told: bool) -> str:
+        """The text, unless it is the agent's own; a `decision` says what a turn is and why, if none has."""
+        echo = bool(result.text) and is_echo(result.text, self._spoken())
+        text = "" if echo else result.text
+        if not is_told:
+            why = "the agent's own words" if echo else result.refused or ("words" if text else "no words")
+            what = "turn" if text else "ignored"
+            self._report("decision", what=what, why=why, **({"text": result.text} if echo else {}))
+        return text
 
     # -- telling
 

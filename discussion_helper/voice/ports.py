@@ -5,8 +5,8 @@ from typing import Protocol, TypeVar
 
 from discussion_helper.audio.playback import Playback
 from discussion_helper.voice.health import Lateness
-from discussion_helper.voice.hearing import Note
 from discussion_helper.voice.marks import Marks
+from discussion_helper.voice.notes import Note
 
 __all__ = ["Device", "Driver", "Ears", "Runner", "Sink", "Source"]
 

@@ -9,8 +9,8 @@ from discussion_helper.audio.frames import Frame
 from discussion_helper.audio.inbox import Call, Captured, DeviceLost, Item, Played
 from discussion_helper.audio.playback import Playback, Position
 from discussion_helper.voice.audio_work import STALL_S, TICK_S, AudioWork, Listening
-from discussion_helper.voice.hearing import Level, Note
 from discussion_helper.voice.marks import Marks
+from discussion_helper.voice.notes import Level, Note
 
 
 class Loudness:

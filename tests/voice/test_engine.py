@@ -16,7 +16,7 @@ from discussion_helper.errors import DeviceError
 from discussion_helper.voice import audio_work, reopening
 from discussion_helper.voice.engine import AudioEngine
 from discussion_helper.voice.health import Health
-from discussion_helper.voice.hearing import Level, Note
+from discussion_helper.voice.notes import Level, Note
 
 pytestmark = pytest.mark.anyio
 

@@ -11,7 +11,8 @@ from discussion_helper.turn.activity import ActivityTracker
 from discussion_helper.turn.endpointing import SilenceEndpointer
 from discussion_helper.turn.turns import TurnEnded, TurnPaused, TurnSegmenter, TurnStarted
 from discussion_helper.voice.barge_in import OnsetRule
-from discussion_helper.voice.hearing import Hearing, Level, Muted, Note, Onset, Turn
+from discussion_helper.voice.hearing import Hearing
+from discussion_helper.voice.notes import Level, Muted, Note, Onset, Turn
 
 RATE = 48_000
 ZERO_S = 1_000.0
@@ -34,6 +35,9 @@ class LoudIsVoice:
 
 class NoEcho:
     """Passes the microphone on, and notes when each block was there."""
+
+    near_db = -20.0
+    expected_db = -70.0
 
     def __init__(self) -> None:
         self.times: list[float] = []

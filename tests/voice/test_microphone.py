@@ -15,8 +15,9 @@ from discussion_helper.stt.base import Recognised
 from discussion_helper.testing import EchoResponder, SilentVoice
 from discussion_helper.turn.turns import TurnEnded, TurnPaused, TurnResumed, TurnStarted
 from discussion_helper.types import Policy, Utterance
-from discussion_helper.voice.hearing import Level, Muted, Note, Onset, Turn
-from discussion_helper.voice.microphone import MicrophoneListener
+from discussion_helper.voice.deciding import RESPONSE, Words
+from discussion_helper.voice.microphone import ANSWER_S, MicrophoneListener
+from discussion_helper.voice.notes import Decided, Ducked, Level, Muted, Note, Onset, Turn, WordsWanted
 
 pytestmark = pytest.mark.anyio
 
@@ -24,6 +25,8 @@ pytestmark = pytest.mark.anyio
 class FakeMicrophone:
     def __init__(self) -> None:
         self.opens = self.closes = 0
+        self.speaking = False
+        self.told: list[Words] = []
 
     async def open_microphone(self, ears: MicrophoneListener) -> str:
         self.opens += 1
@@ -31,6 +34,9 @@ class FakeMicrophone:
 
     async def close_microphone(self) -> None:
         self.closes += 1
+
+    def words(self, words: Words) -> None:
+        self.told.append(words)
 
 
 class FakeRecogniser:
@@ -276,3 +282,119 @@ async def test_a_device_that_went_away_and_is_back_is_told() -> None:
     told = [e.data async for e in fine if e.data["which"] == "loudspeaker"]
 
     assert [("lost", "Connect it."), ("open", None)] == [(data["state"], data.get("fix")) for data in told]
+
+
+def decided(what: str, why: str) -> Decided:
+    return Decided(at_s=0.0, what=what, why=why, voiced_s=0.4, ducked_s=0.3, level_dbfs=-20.0, over_echo_db=30.0)
+
+
+async def over_the_agent(heard: Heard, verdict: Decided | None = None, **ended: Any) -> None:
+    """Somebody says something over the agent, and it is decided what that is before the turn ends."""
+    heard.listener.noted(note(TurnStarted(0)))
+    heard.listener.noted(Ducked(anyio.current_time(), 1))
+    await anyio.sleep(0.4)
+    heard.listener.noted(note(TurnPaused(SAMPLES, 0, 100, 0.4)))
+    await anyio.sleep(0.3)
+    if verdict is not None:
+        heard.listener.noted(verdict)
+    heard.listener.noted(replace(note(TurnEnded(SAMPLES, 0, 100, 0.4)), **ended))
+
+
+async def test_what_is_recognised_is_told_to_the_audio_thread_which_decides() -> None:
+    async with Heard(FakeRecogniser("wait")) as heard:
+        await over_the_agent(heard)
+        await anyio.sleep(0.01)
+
+    (words,) = heard.microphone.told
+    assert ("wait", True, 0.4, False) == (words.text, words.final, words.voiced_s, words.echo)
+
+
+async def test_a_turn_that_goes_on_is_read_when_its_words_are_wanted() -> None:
+    async with Heard(FakeRecogniser("wait a", "wait a minute")) as heard:
+        heard.listener.noted(note(TurnStarted(0)))
+        heard.listener.noted(WordsWanted(SAMPLES, 0, 16, 0.4))
+        await anyio.sleep(0.25)
+        assert [("wait a", False)] == [(words.text, words.final) for words in heard.microphone.told]
+        await turn(heard.listener)
+        await anyio.sleep(0.01)
+
+    assert ["wait a minute"] == [utterance.text for utterance in heard.utterances]
+
+
+async def test_reading_a_turn_that_goes_on_gives_way_to_its_pause() -> None:
+    async with Heard(FakeRecogniser("hello", takes_s=0.3)) as heard:
+        heard.listener.noted(note(TurnStarted(0)))
+        heard.listener.noted(WordsWanted(SAMPLES, 0, 16, 0.4))
+        await anyio.sleep(0.1)
+        heard.listener.noted(note(TurnPaused(SAMPLES, 0, 100, 0.4)))
+        await anyio.sleep(0.31)
+
+    assert ["hello"] == [words.text for words in heard.microphone.told]
+
+
+async def test_what_was_ignored_is_no_turn() -> None:
+    async with Heard(FakeRecogniser("thank you")) as heard:
+        await over_the_agent(heard, decided("ignored", "no speech"), ignored="no speech")
+        await anyio.sleep(0.01)
+
+    assert [""] == [utterance.text for utterance in heard.utterances]
+
+
+async def test_a_turn_that_is_not_decided_yet_waits_for_it() -> None:
+    async with Heard(FakeRecogniser("mm-hm")) as heard:
+        await over_the_agent(heard, undecided=True)
+        await anyio.sleep(0.1)
+        assert [] == heard.utterances
+        heard.listener.noted(decided("ignored", "no words"))
+        await anyio.sleep(0.01)
+
+    assert [""] == [utterance.text for utterance in heard.utterances]
+
+
+async def test_a_response_over_the_agent_is_none_while_it_goes_on_and_an_answer_when_it_was_at_its_end() -> None:
+    for speaking, text in ((True, ""), (False, "yes")):
+        async with Heard(FakeRecogniser("yes")) as heard:
+            heard.microphone.speaking = speaking
+            await over_the_agent(heard, decided("ignored", RESPONSE), ignored=RESPONSE)
+            await anyio.sleep(ANSWER_S + 0.01)
+
+        assert [text] == [utterance.text for utterance in heard.utterances]
+
+
+async def test_a_response_keeps_no_turn_waiting_that_comes_after_it() -> None:
+    async with Heard(FakeRecogniser("yes", "and then")) as heard:
+        heard.microphone.speaking = True
+        await over_the_agent(heard, decided("ignored", RESPONSE), ignored=RESPONSE)
+        await turn(heard.listener, end=200)
+        await anyio.sleep(0.3)
+
+    assert "and then" in [utterance.text for utterance in heard.utterances]
+
+
+async def test_being_turned_down_is_no_onset_until_it_is_decided() -> None:
+    async with Heard(FakeRecogniser("Paris")) as heard:
+        heard.listener.noted(note(TurnStarted(0)))
+        heard.listener.noted(Onset(0.0, 0.2))
+        heard.listener.noted(Ducked(0.0, 1))
+        with anyio.move_on_after(0.1) as waiting:
+            await heard.listener.speech_started()
+        assert waiting.cancelled_caught
+        heard.listener.noted(Onset(0.0, 0.5))
+        await heard.listener.speech_started()
+
+
+async def test_an_interruption_that_is_decided_after_its_turn_wakes_who_waits_and_is_over() -> None:
+    async with Heard(FakeRecogniser()) as heard, anyio.create_task_group() as tasks:
+        begun = anyio.Event()
+
+        async def wait() -> None:
+            await heard.listener.speech_started()
+            begun.set()
+
+        tasks.start_soon(wait)
+        await anyio.sleep(0.01)
+        heard.listener.noted(Onset(0.0, 0.5))
+        await begun.wait()
+        with anyio.move_on_after(0.1) as waiting:
+            await heard.listener.speech_started()
+        assert waiting.cancelled_caught

@@ -18,7 +18,8 @@ from discussion_helper.types import Policy
 from discussion_helper.vad.silero import SileroDetector
 from discussion_helper.vad.webrtc import WebRtcDetector
 from discussion_helper.voice.barge_in import OnsetRule
-from discussion_helper.voice.hearing import Hearing, Note, Onset, Turn
+from discussion_helper.voice.hearing import Hearing
+from discussion_helper.voice.notes import Note, Onset, Turn
 
 SPEECH = Path(__file__).parents[2] / "audio" / "speech"
 CHANGE_S = 6.3

@@ -13,7 +13,7 @@ from discussion_helper.audio.inbox import Played
 from discussion_helper.testing.virtual_devices import RATE, VirtualDevices
 from discussion_helper.voice.devices import Devices, sound_devices
 from discussion_helper.voice.engine import AudioEngine
-from discussion_helper.voice.hearing import Level, Note
+from discussion_helper.voice.notes import Level, Note
 
 pytestmark = [pytest.mark.anyio, pytest.mark.devices]
 

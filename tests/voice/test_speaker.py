@@ -12,6 +12,7 @@ from discussion_helper.parts import Audible, CutsText, LooksAhead, Voice
 from discussion_helper.session import Session
 from discussion_helper.testing import EchoResponder, ScriptedListener
 from discussion_helper.types import SpokenSentence
+from discussion_helper.voice.deciding import Words
 from discussion_helper.voice.microphone import MicrophoneListener
 from discussion_helper.voice.speaker import SpeakerVoice
 
@@ -35,6 +36,12 @@ class Opens:
         return "fake [test]"
 
     async def close_microphone(self) -> None: ...
+
+    def words(self, words: Words) -> None: ...
+
+    @property
+    def speaking(self) -> bool:
+        return False
 
 
 class Recognises:

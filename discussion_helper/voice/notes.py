@@ -1,0 +1,91 @@
+"""What the audio thread tells: turns, interruptions, levels. Times are on `time.monotonic`'s clock."""
+
+from dataclasses import dataclass
+
+from discussion_helper.audio.frames import Samples
+from discussion_helper.turn.turns import TurnEvent
+
+__all__ = ["Decided", "Ducked", "Level", "Muted", "Note", "Onset", "Resumed", "Turn", "WordsWanted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Something about a turn, when it was decided, and the first and last voice so far."""
+
+    event: TurnEvent
+    decided_at_s: float
+    started_at_s: float
+    voiced_until_s: float
+    own: bool = False
+    """So far it is nothing but the agent's own voice, which the echo canceller left."""
+    ignored: str = ""
+    """Why it is no turn of the user's, though it was said over the agent: a listener's response, for one."""
+    undecided: bool = False
+    """The agent is turned down for it, and a `Decided` will say what it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Onset:
+    """The user is interrupting; so it was decided."""
+
+    at_s: float
+    voiced_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ducked:
+    """The agent is to be turned down and to keep its place in the reply `generation`."""
+
+    at_s: float
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """The agent is to go on from where it was turned down."""
+
+    at_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class WordsWanted:
+    """The words of the open turn are wanted: what was heard of it, 16 kHz, up to sample `end` of the microphone."""
+
+    samples: Samples
+    start: int
+    end: int
+    voiced_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """What a voice over the agent is, and why. Levels in dB."""
+
+    at_s: float
+    what: str
+    """"interruption" or "ignored"."""
+    why: str
+    voiced_s: float
+    ducked_s: float
+    """How long the agent was turned down before it was decided."""
+    level_dbfs: float
+    """Of the loudest 10 ms of the microphone since it was turned down."""
+    over_echo_db: float
+    """The same above the echo that was expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """Root mean square of the last 100 ms at the microphone, in dBFS; -120 for silence."""
+
+    dbfs: float
+
+
+@dataclass(frozen=True, slots=True)
+class Muted:
+    """Nothing but zeros comes from the microphone; `on` false: something comes again."""
+
+    on: bool
+
+
+Note = Turn | Onset | Ducked | Resumed | WordsWanted | Decided | Level | Muted

@@ -1,0 +1,144 @@
+"""The user while the agent speaks: turned down, asked about, decided."""
+
+import numpy as np
+
+from discussion_helper.audio.frames import Samples
+from discussion_helper.audio.inbox import Played
+from discussion_helper.vad.base import Detector
+from discussion_helper.voice.deciding import Act, Decider, Evidence, Verdict, Words
+from discussion_helper.voice.ducking import Block, DuckRule
+from discussion_helper.voice.notes import Decided, Ducked, Note, Onset, Resumed
+
+__all__ = ["ACT_WITHIN_S", "AUDIBLE_S", "Overlap"]
+
+AUDIBLE_S = 0.15
+"""After its last sample the agent still counts as speaking: within a reply the next clause follows sooner."""
+ACT_WITHIN_S = 1.0
+"""A reply that was to be interrupted and that nobody stopped by then goes on, for it would never end else."""
+_SILENT = -120.0
+
+
+class Overlap:
+    """For the audio thread alone. A function of the blocks, their times and the words.
+
+    What it turns down is the reply that was heard last; another reply makes it forget.
+    """
+
+    def __init__(self, decider: Decider, *, gate: Detector, clean_gate: Detector) -> None:
+        """`gate` says yes easily, `clean_gate` does not; both hear 10 ms at 16 kHz."""
+        self._decider = decider
+        self._gate, self._clean_gate = gate, clean_gate
+        self._rule = DuckRule()
+        self._generation = -1
+        self._agent_until_s = -1e9
+        self._eager = False
+        self._level = self._over = _SILENT
+        self._voiced_s = 0.0
+        self._act_until_s = self._ducked_at_s = 0.0
+        self._wants_words = False
+        self._turned_down = False
+
+    @property
+    def active(self) -> bool:
+        """The agent is turned down."""
+        return self._turned_down
+
+    @property
+    def undecided(self) -> bool:
+        """What turned it down is not known yet."""
+        return self._turned_down and self._decider.decided is None
+
+    @property
+    def decided(self) -> Verdict | None:
+        """What the open voice is, or the last one."""
+        return self._decider.decided
+
+    def is_audible(self, at_s: float) -> bool:
+        """The agent speaks, or would if it were not turned down."""
+        return self._turned_down or at_s < self._agent_until_s + AUDIBLE_S
+
+    def played(self, item: Played) -> None:
+        """The loudspeaker got a block."""
+        if item.position.generation != self._generation:
+            self._generation = item.position.generation
+            self._turned_down = False
+            self._decider.forget()
+        self._agent_until_s = item.at_s + item.frame.duration_s
+
+    def block(self, near: Samples, clean: Samples, *, near_db: float, expected_db: float) -> None:
+        """The next 10 ms of the microphone, as it came and without the echo."""
+        clean_db = 10.0 * float(np.log10(float(clean @ clean) / max(1, len(clean)) + 1e-12))
+        block = Block(
+            near_db=near_db,
+            expected_db=expected_db,
+            clean_db=clean_db,
+            voiced=self._gate.probability(near) >= 0.5,
+            clean_voiced=self._clean_gate.probability(clean) >= 0.5,
+        )
+        self._eager = self._rule.step(block)
+        if near_db > self._level:
+            self._level, self._over = near_db, block.over_db
+
+    def step(self, at_s: float, *, voiced_s: float, others_s: float, own: bool, quiet_s: float) -> list[Note]:
+        """What is to be done after that block; the arguments are those of `Evidence`."""
+        self._voiced_s = voiced_s
+        evidence = Evidence(
+            at_s=at_s,
+            audible=self.is_audible(at_s),
+            eager=self._eager,
+            voiced_s=voiced_s,
+            others_s=others_s,
+            own=own,
+            quiet_s=quiet_s,
+        )
+        verdict = self._decider.step(evidence)
+        if verdict is None and self._turned_down and self._decider.decided is not None and at_s > self._act_until_s:
+            self._turned_down = False
+            self._decider.forget()
+            return [Resumed(at_s)]
+        return [] if verdict is None else self._carried_out(verdict, at_s)
+
+    def words(self, words: Words, at_s: float) -> list[Note]:
+        """What was recognised of the open turn."""
+        verdict = self._decider.words(words, at_s=at_s)
+        return [] if verdict is None else self._carried_out(verdict, at_s)
+
+    def finish(self, at_s: float) -> list[Note]:
+        """Nothing more is heard: there is nothing to decide."""
+        if not self.undecided:
+            return []
+        self._turned_down = False
+        self._decider.forget()
+        return [Resumed(at_s)]
+
+    @property
+    def wants_words(self) -> bool:
+        """Once after it was decided to ask."""
+        wanted, self._wants_words = self._wants_words, False
+        return wanted
+
+    def _carried_out(self, verdict: Verdict, at_s: float) -> list[Note]:
+        match verdict.act:
+            case Act.ASK:
+                self._wants_words = True
+                return []
+            case Act.DUCK:
+                self._turned_down, self._ducked_at_s = True, at_s
+                self._level = self._over = _SILENT
+                return [Ducked(at_s, self._generation)]
+            case Act.INTERRUPT:
+                self._act_until_s = at_s + ACT_WITHIN_S
+                return [self._told(verdict, at_s), Onset(at_s, self._voiced_s)]
+        self._turned_down = False
+        return [Resumed(at_s), self._told(verdict, at_s)]
+
+    def _told(self, verdict: Verdict, at_s: float) -> Decided:
+        return Decided(
+            at_s=at_s,
+            what=verdict.act.value,
+            why=verdict.why,
+            voiced_s=self._voiced_s,
+            ducked_s=at_s - self._ducked_at_s,
+            level_dbfs=self._level,
+            over_echo_db=self._over,
+        )

@@ -1,0 +1,281 @@
+"""What a voice over the agent is."""
+
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discussion_helper.errors import SettingError
+from discussion_helper.voice.deciding import (
+    ASK_AT_S,
+    FALSE_ALARMS,
+    RESPONSE,
+    SOUND_S,
+    SUSTAINED_S,
+    Act,
+    Decider,
+    Evidence,
+    Verdict,
+    Words,
+)
+from discussion_helper.voice.lexicon import Lexicon
+
+BLOCK_S = 0.01
+
+
+def decider_of(**settings: float | int) -> Decider:
+    return Decider(Lexicon("en"), **settings)  # type: ignore[arg-type]
+
+
+@dataclass
+class Talk:
+    """A microphone over an agent that speaks, block by block."""
+
+    decider: Decider = field(default_factory=decider_of)
+    at_s: float = 100.0
+    voiced_s: float = 0.0
+    quiet_s: float = 100.0
+    own: bool = False
+    audible: bool = True
+    told: list[tuple[float, Verdict]] = field(default_factory=list)
+
+    def go(self, seconds: float, *, eager: bool = False, voice: bool = False, ended: bool = False) -> "Talk":
+        """So long; what was told in it is in `told`, with its time since the beginning."""
+        for _ in range(round(seconds / BLOCK_S)):
+            self.at_s += BLOCK_S
+            self.voiced_s = 0.0 if ended else self.voiced_s + BLOCK_S * voice
+            self.quiet_s = 0.0 if voice else self.quiet_s + BLOCK_S
+            self._tell(self.decider.step(self._evidence(eager)))
+        return self
+
+    def says(
+        self, text: str, *, final: bool = True, refused: str = "", echo: bool = False, voiced_s: float | None = None
+    ) -> "Talk":
+        voiced_s = self.voiced_s if voiced_s is None else voiced_s
+        words = Words(text=text, final=final, voiced_s=voiced_s, refused=refused, echo=echo)
+        self._tell(self.decider.words(words, at_s=self.at_s))
+        return self
+
+    def acts(self) -> list[Act]:
+        return [verdict.act for _, verdict in self.told]
+
+    @property
+    def last(self) -> Verdict:
+        return self.told[-1][1]
+
+    def _evidence(self, eager: bool) -> Evidence:
+        return Evidence(
+            at_s=self.at_s,
+            audible=self.audible or self.decider.ducked_at_s is not None,
+            eager=eager,
+            voiced_s=self.voiced_s,
+            others_s=0.0 if self.own else self.voiced_s,
+            own=self.own,
+            quiet_s=self.quiet_s,
+        )
+
+    def _tell(self, verdict: Verdict | None) -> None:
+        if verdict is not None:
+            self.told.append((self.at_s - 100.0, verdict))
+
+
+def over_the_agent(voiced_s: float, **settings: float) -> Talk:
+    """Somebody has begun, spoken that long, and paused for 0.2 s."""
+    talk = Talk(decider_of(**settings)).go(0.05, eager=True)
+    return talk.go(voiced_s, eager=True, voice=True).go(0.2)
+
+
+def test_the_agent_is_turned_down_at_the_first_sign() -> None:
+    talk = Talk().go(0.5).go(0.01, eager=True)
+
+    assert [Act.DUCK] == talk.acts()
+    assert talk.told[0][0] == pytest.approx(0.51)
+
+
+def test_nothing_is_turned_down_while_the_agent_is_silent() -> None:
+    assert [] == Talk(audible=False).go(1.0, eager=True, voice=True).acts()
+
+
+def test_who_speaks_when_the_agent_begins_turns_it_down_at_once() -> None:
+    talk = Talk(audible=False).go(0.5, voice=True)
+    talk.audible = True
+    assert [Act.DUCK, Act.ASK] == talk.go(0.02, voice=True).acts()
+
+
+@pytest.mark.parametrize("text", ["Stop.", "Oh, wait", "No!"])
+def test_a_stop_word_is_an_interruption_also_alone_and_short(text: str) -> None:
+    assert Verdict(Act.INTERRUPT, "a stop word") == over_the_agent(0.15, min_words=5).says(text).last
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("What about Paris?", Verdict(Act.INTERRUPT, "words")),
+        ("Paris.", Verdict(Act.INTERRUPT, "words")),
+        ("Yes, but Paris", Verdict(Act.INTERRUPT, "words")),
+        ("Mm-hmm.", Verdict(Act.RESUME, RESPONSE)),
+        ("Yeah, right.", Verdict(Act.RESUME, RESPONSE)),
+        ("", Verdict(Act.RESUME, "no words")),
+    ],
+)
+def test_words_decide_once_the_voice_has_paused(text: str, verdict: Verdict) -> None:
+    assert verdict == over_the_agent(0.3).says(text).last
+
+
+def test_why_a_recogniser_refused_is_told() -> None:
+    assert Verdict(Act.RESUME, "no speech") == over_the_agent(0.3).says("", refused="no speech").last
+
+
+def test_the_agents_own_words_are_none() -> None:
+    talk = over_the_agent(0.6).says("the capital of France is stop", echo=True)
+
+    assert Verdict(Act.RESUME, "the agent's own words") == talk.last
+
+
+# F4: both settings must hold; stop words beat both.
+@pytest.mark.parametrize("min_words", [1, 2, 3])
+@pytest.mark.parametrize("min_speech_s", [0.1, 0.5, 1.0])
+@pytest.mark.parametrize("words", [1, 2, 3])
+@pytest.mark.parametrize("voiced_s", [0.3, 0.7, 1.2])
+def test_enough_words_and_enough_voice_are_both_wanted(
+    min_words: int, min_speech_s: float, words: int, voiced_s: float
+) -> None:
+    talk = over_the_agent(voiced_s, min_words=min_words, min_speech_s=min_speech_s).says("Paris " * words)
+    enough = words >= min_words and voiced_s >= min_speech_s
+
+    assert (Act.INTERRUPT if enough else Act.RESUME) is talk.last.act
+    assert (
+        Act.INTERRUPT is over_the_agent(voiced_s, min_words=min_words, min_speech_s=min_speech_s).says("stop").last.act
+    )
+
+
+def test_a_sound_without_a_voice_is_over_after_a_third_of_a_second() -> None:
+    talk = Talk().go(0.05, eager=True).go(1.0)
+
+    assert [Act.DUCK, Act.RESUME] == talk.acts()
+    assert Verdict(Act.RESUME, "no voice") == talk.last
+    assert talk.told[1][0] == pytest.approx(talk.told[0][0] + SOUND_S, abs=0.015)
+
+
+def test_the_agents_own_voice_is_over_as_soon() -> None:
+    talk = Talk(own=True).go(0.05, eager=True).go(0.5, voice=True)
+
+    assert Verdict(Act.RESUME, "the agent's own voice") == talk.last
+    assert talk.told[1][0] <= SOUND_S + 0.03
+
+
+def test_who_goes_on_is_asked_about_three_times_and_then_is_interrupting() -> None:
+    talk = Talk().go(3.0, eager=True, voice=True)
+
+    assert [Act.DUCK, Act.ASK, Act.ASK, Act.ASK, Act.INTERRUPT] == talk.acts()
+    assert [*ASK_AT_S, SUSTAINED_S] == pytest.approx([at_s for at_s, _ in talk.told[1:]], abs=0.02)
+
+
+def test_a_sound_that_goes_on_without_words_is_none() -> None:
+    talk = Talk()
+    for _ in range(300):
+        before = talk.acts().count(Act.ASK)
+        talk.go(0.01, eager=True, voice=True)
+        if talk.acts().count(Act.ASK) > before:
+            talk.says("", final=False)
+
+    assert Verdict(Act.RESUME, "no words in it") == talk.last
+    assert 1 == talk.acts().count(Act.DUCK)
+
+
+def test_half_a_word_of_somebody_who_goes_on_decides_nothing_two_do() -> None:
+    talk = Talk().go(0.4, eager=True, voice=True).says("But", final=False)
+    assert Act.INTERRUPT not in talk.acts()
+
+    assert Verdict(Act.INTERRUPT, "words") == talk.says("But what", final=False).last
+
+
+def test_a_response_of_somebody_who_goes_on_decides_nothing() -> None:
+    talk = Talk().go(0.4, eager=True, voice=True).says("Yeah", final=False)
+
+    assert Act.RESUME not in talk.acts()
+
+
+def test_words_that_do_not_come_are_waited_for_no_longer_than_was_asked() -> None:
+    talk = over_the_agent(0.3, resume_after_s=1.0).go(0.3).go(2.0, ended=True)
+
+    assert Verdict(Act.RESUME, "no words in time") == talk.last
+    assert talk.told[-1][0] == pytest.approx(0.35 + 1.0, abs=0.05)
+
+
+def test_words_that_come_after_the_turn_has_ended_still_decide() -> None:
+    talk = over_the_agent(0.3).go(0.3).go(0.2, ended=True).says("Paris.", voiced_s=0.3)
+
+    assert Verdict(Act.INTERRUPT, "words") == talk.last
+
+
+def test_after_a_response_who_goes_on_turns_it_down_again() -> None:
+    talk = over_the_agent(0.4).says("Yeah.").go(0.5, eager=True, voice=True).go(0.2).says("Yeah but Paris")
+
+    assert [Act.DUCK, Act.ASK, Act.RESUME, Act.DUCK] == talk.acts()[:4]
+    assert Act.INTERRUPT is talk.last.act
+
+
+def test_what_is_heard_all_the_time_alarms_once() -> None:
+    assert [Act.DUCK, Act.RESUME] == Talk().go(20.0, eager=True).acts()
+
+
+def test_after_three_false_alarms_only_a_voice_counts() -> None:
+    talk = Talk()
+    for _ in range(6):
+        talk.go(0.05, eager=True).go(0.6)
+
+    assert FALSE_ALARMS == talk.acts().count(Act.DUCK)
+    assert Act.DUCK is talk.go(0.15, voice=True).last.act
+    assert Act.DUCK is talk.go(0.2).says("").go(20.0, ended=True).go(0.05, eager=True).last.act
+
+
+def test_without_words_enough_voice_decides() -> None:
+    talk = Talk(decider_of(min_words=0)).go(0.3, eager=True, voice=True)
+
+    assert [Act.DUCK, Act.INTERRUPT] == talk.acts()
+    assert Verdict(Act.INTERRUPT, "voice") == talk.last
+    assert talk.told[1][0] == pytest.approx(0.13, abs=0.011)
+
+
+def test_words_that_nobody_asked_for_change_nothing() -> None:
+    assert [] == Talk().go(0.5).says("Stop everything now").acts()
+
+
+@pytest.mark.parametrize("min_speech_s", [0.0, -1.0, float("nan")])
+def test_a_length_that_is_none_is_refused(min_speech_s: float) -> None:
+    with pytest.raises(SettingError, match="min_speech_s"):
+        decider_of(min_speech_s=min_speech_s)
+
+
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("go"), st.integers(1, 60), st.booleans(), st.booleans()),
+        st.tuples(st.just("says"), st.sampled_from(["", "yeah", "stop", "what is it"]), st.booleans(), st.booleans()),
+    ),
+    max_size=40,
+)
+
+
+@given(STEPS)
+@settings(max_examples=150)
+def test_whatever_happens_it_is_turned_down_and_decided_in_turn_and_never_for_long(steps: list[tuple]) -> None:  # type: ignore[type-arg]
+    talk = Talk()
+    for step in steps:
+        if step[0] == "go":
+            talk.go(step[1] * BLOCK_S, eager=step[2], voice=step[3])
+        else:
+            talk.says(step[1], final=step[2], echo=step[3])
+        if talk.told and talk.last.act is Act.INTERRUPT:
+            talk.decider.forget()  # the reply was stopped
+    talk.go(5.0, ended=True)
+    acts = [act for act in talk.acts() if act is not Act.ASK]
+
+    assert acts[0::2] == [Act.DUCK] * len(acts[0::2])
+    assert Act.DUCK not in acts[1::2]
+    assert 0 == len(acts) % 2
+    for (ducked_s, _), (decided_s, _) in zip(
+        *[iter((s, v) for s, v in talk.told if v.act is not Act.ASK)] * 2, strict=True
+    ):
+        assert decided_s - ducked_s <= 40 * 0.6 + 2.5

@@ -1,0 +1,197 @@
+"""The user over the agent, on the audio thread: turned down, asked about, decided; in sample time."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from discussion_helper.audio.frames import Frame, Samples
+from discussion_helper.audio.inbox import Captured, Played
+from discussion_helper.audio.playback import Position
+from discussion_helper.turn.activity import ActivityTracker
+from discussion_helper.turn.endpointing import SilenceEndpointer
+from discussion_helper.turn.turns import TurnEnded, TurnSegmenter
+from discussion_helper.voice.barge_in import OnsetRule
+from discussion_helper.voice.deciding import Decider, Words
+from discussion_helper.voice.hearing import Hearing
+from discussion_helper.voice.lexicon import Lexicon
+from discussion_helper.voice.notes import Decided, Ducked, Level, Note, Onset, Resumed, Turn, WordsWanted
+from discussion_helper.voice.overlap import ACT_WITHIN_S, AUDIBLE_S, Overlap
+
+RATE = 16_000
+BLOCK = 160
+ZERO_S = 1_000.0
+
+
+class LoudIsVoice:
+    """A detector for which whatever is loud is a voice."""
+
+    rate = RATE
+
+    def __init__(self, frame_samples: int = BLOCK) -> None:
+        self.frame_samples = frame_samples
+
+    def probability(self, samples: Samples) -> float:
+        return float(np.abs(samples).max() > 0.05)
+
+    def reset(self) -> None: ...
+
+
+class NoEcho:
+    """Passes the microphone on; a loud block is well above what was expected."""
+
+    near_db = expected_db = -70.0
+
+    def feed(self, played: Played) -> None: ...
+
+    def clean(self, near: Samples, at_s: float, start: int) -> Samples:
+        self.near_db = 20.0 * float(np.log10(np.abs(near).max() + 1e-6))
+        return near
+
+    def is_own_voice(self) -> bool:
+        return False
+
+
+class Scene:
+    """An agent that speaks until `until_s`, and a user."""
+
+    def __init__(self, *, until_s: float = 60.0, min_words: int = 1) -> None:
+        tracker = ActivityTracker(gate=LoudIsVoice(), judge=LoudIsVoice(512))
+        overlap = Overlap(Decider(Lexicon("en"), min_words=min_words), gate=LoudIsVoice(), clean_gate=LoudIsVoice())
+        segmenter = TurnSegmenter(tracker, SilenceEndpointer())
+        onset = OnsetRule(min_speech_s=0.128)
+        self.hearing = Hearing(RATE, segmenter=segmenter, echo=NoEcho(), onset=onset, overlap=overlap)
+        self.until_s = until_s
+        self.generation = 1
+        self.at = 0
+        self.paused = False
+        self.notes: list[Note] = []
+
+    def hears(self, seconds: float, amplitude: float = 0.0) -> "Scene":
+        tone = 1e-4 + amplitude * np.sin(2 * np.pi * 400 * np.arange(round(seconds * RATE)) / RATE)
+        for at in range(0, len(tone), BLOCK):
+            self._play()
+            frame = Frame(tone[at : at + BLOCK].astype(np.float32), RATE, self.at)
+            self._note(self.hearing.captured(Captured(frame, ZERO_S + self.at / RATE)))
+            self.at += BLOCK
+        return self
+
+    def reads(self, text: str, *, final: bool = True) -> "Scene":
+        self._note(self.hearing.words(Words(text=text, final=final, voiced_s=0.5)))
+        return self
+
+    def _play(self) -> None:
+        if not self.paused and self.at < self.until_s * RATE:
+            frame = Frame(np.full(BLOCK, 0.1, np.float32), RATE, self.at)
+            self.hearing.played(Played(frame, ZERO_S + self.at / RATE, Position(self.generation, self.at, RATE)))
+
+    def _note(self, notes: Sequence[Note]) -> None:
+        self.notes += notes
+        for note in notes:
+            self.paused = isinstance(note, Ducked) or (self.paused and not isinstance(note, Resumed))
+
+    def told(self, *kinds: type) -> Iterator[Note]:
+        return (
+            note for note in self.notes if isinstance(note, kinds or (Ducked, Resumed, Onset, Decided, WordsWanted))
+        )
+
+    def kinds(self) -> list[str]:
+        return [type(note).__name__ for note in self.told()]
+
+
+def test_a_voice_turns_the_agent_down_within_50_ms_and_keeps_which_reply_it_was() -> None:
+    scene = Scene().hears(1.0).hears(0.1, 0.5)
+    (ducked,) = scene.told(Ducked)
+
+    assert isinstance(ducked, Ducked)
+    assert 1 == ducked.generation
+    assert 0.0 < ducked.at_s - ZERO_S - 1.0 <= 0.05
+
+
+def test_a_click_costs_a_third_of_a_second_and_is_told_with_its_level() -> None:
+    scene = Scene().hears(1.0).hears(0.05, 0.5).hears(1.0)
+    (decided,) = scene.told(Decided)
+
+    assert ["Ducked", "Resumed", "Decided"] == scene.kinds()
+    assert isinstance(decided, Decided)
+    assert ("ignored", "no voice") == (decided.what, decided.why)
+    assert 0.3 < decided.ducked_s < 0.4
+    assert -7.0 < decided.level_dbfs < -5.0
+    assert 60.0 < decided.over_echo_db < 70.0
+
+
+def test_words_make_an_interruption_and_the_turn_goes_to_the_end_as_a_turn() -> None:
+    scene = Scene().hears(1.0).hears(1.0, 0.5).hears(0.3).reads("What about Paris?").hears(0.5)
+    (turn,) = [note for note in scene.told(Turn) if isinstance(note, Turn) and isinstance(note.event, TurnEnded)]
+
+    assert ["Ducked", "WordsWanted", "WordsWanted", "Decided", "Onset"] == scene.kinds()
+    assert ("", False) == (turn.ignored, turn.undecided)
+    assert scene.paused
+
+
+def test_the_words_wanted_are_those_of_the_open_turn_with_its_beginning() -> None:
+    scene = Scene().hears(1.0).hears(1.0, 0.5)
+    wanted = [note for note in scene.notes if isinstance(note, WordsWanted)]
+
+    assert [0.4, 0.9] == [round(note.voiced_s, 1) for note in wanted]
+    assert all(len(note.samples) == note.end - note.start for note in wanted)
+    assert all(note.start <= RATE for note in wanted)
+
+
+def test_a_listeners_response_goes_by_and_the_turn_says_that_it_is_none() -> None:
+    scene = Scene().hears(1.0).hears(0.4, 0.5).hears(0.3).reads("Mm-hmm.").hears(0.5)
+    (turn,) = [note for note in scene.told(Turn) if isinstance(note, Turn) and isinstance(note.event, TurnEnded)]
+
+    assert ["Ducked", "Resumed", "Decided"] == [kind for kind in scene.kinds() if kind != "WordsWanted"]
+    assert "a listener's response" == turn.ignored
+    assert not scene.paused
+
+
+def test_a_turn_that_ends_before_its_words_are_there_says_that_it_is_undecided() -> None:
+    scene = Scene().hears(1.0).hears(0.4, 0.5).hears(0.8)
+    (turn,) = [note for note in scene.told(Turn) if isinstance(note, Turn) and isinstance(note.event, TurnEnded)]
+
+    assert turn.undecided
+    assert "Onset" in scene.reads("Paris").kinds()
+
+
+def test_while_the_agent_is_silent_a_voice_is_an_onset_and_turns_nothing_down() -> None:
+    scene = Scene(until_s=1.0).hears(1.0 + AUDIBLE_S + 0.02).hears(0.5, 0.5)
+
+    assert ["Onset"] == scene.kinds()
+
+
+def test_who_is_speaking_when_a_reply_begins_turns_it_down_and_is_decided_about() -> None:
+    scene = Scene(until_s=0.0).hears(0.2).hears(0.5, 0.5)
+    scene.until_s = 60.0
+
+    assert ["Onset", "Ducked", "WordsWanted"] == scene.hears(0.1, 0.5).kinds()
+
+
+def test_another_reply_begins_with_nothing_turned_down() -> None:
+    scene = Scene().hears(1.0).hears(0.5, 0.5).reads("Stop")
+    scene.generation, scene.paused = 2, False
+    scene.hears(1.0).hears(0.1, 0.5)
+
+    assert 2 == len(list(scene.told(Ducked)))
+
+
+def test_a_reply_that_was_to_be_stopped_and_was_not_goes_on() -> None:
+    scene = Scene().hears(1.0).hears(0.5, 0.5).reads("Stop").hears(ACT_WITHIN_S + 0.1)
+
+    assert "Resumed" == scene.kinds()[-1]
+    assert not scene.paused
+
+
+def test_a_microphone_that_is_closed_lets_the_agent_go_on() -> None:
+    scene = Scene().hears(1.0).hears(0.2, 0.5)
+    scene.notes += scene.hearing.finish()
+
+    assert ["Ducked", "Resumed"] == scene.kinds()
+
+
+def test_the_same_samples_and_words_give_the_same_notes() -> None:
+    def run() -> list[Note]:
+        scene = Scene().hears(1.0).hears(0.7, 0.5).reads("but", final=False).hears(0.3).reads("But why").hears(0.7)
+        return [note for note in scene.notes if not isinstance(note, Level | WordsWanted | Turn)]
+
+    assert run() == run()
