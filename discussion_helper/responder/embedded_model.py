@@ -28,7 +28,7 @@ _MARGIN = 16
 """Tokens kept free beside the reply's."""
 _NO_TOOLS = (
     "Use a model whose template does, as Qwen2.5-Instruct, or one behind an endpoint; a model that speaks ChatML can "
-    "be given chat_template=CHATML_TOOLS."
+    "be given chat_template=discussion_helper.text.providers.chatml_tools.CHATML_TOOLS."
 )
 
 
