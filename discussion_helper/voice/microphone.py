@@ -139,8 +139,9 @@ class MicrophoneListener:
             case Onset():
                 self._begin_onset()
             case Ducked():
-                self._onset = anyio.Event()  # what the user says has yet to be decided
                 self._decided = anyio.Event()
+                if self._onset.is_set():  # what the user says has yet to be decided
+                    self._onset = anyio.Event()
             case Decided():
                 self._tell_decided(note)
             case Turn() | WordsWanted():

@@ -383,6 +383,17 @@ async def test_being_turned_down_is_no_onset_until_it_is_decided() -> None:
         await heard.listener.speech_started()
 
 
+async def test_who_waits_for_an_onset_while_the_agent_is_turned_down_goes_on_when_it_is_decided() -> None:
+    async with Heard(FakeRecogniser()) as heard, anyio.create_task_group() as tasks:
+        tasks.start_soon(heard.listener.speech_started)
+        await anyio.sleep(0.01)
+        heard.listener.noted(note(TurnStarted(0)))
+        heard.listener.noted(Ducked(0.0, 1))
+        await anyio.sleep(0.01)
+        with anyio.fail_after(1.0):
+            heard.listener.noted(Onset(0.0, 0.5))
+
+
 async def test_an_interruption_that_is_decided_after_its_turn_wakes_who_waits_and_is_over() -> None:
     async with Heard(FakeRecogniser()) as heard, anyio.create_task_group() as tasks:
         begun = anyio.Event()
