@@ -195,6 +195,7 @@ class Decider:
         """Another turn has begun where there is less voice than before."""
         if evidence.voiced_s < self._voiced_s:
             self._ignored_s = 0.0
+            self.decided = self.decided if self.ducked_at_s is not None else None
         self._voiced_s = evidence.voiced_s
         if evidence.eager and self.ducked_at_s is not None:
             self._noisy_s = evidence.at_s

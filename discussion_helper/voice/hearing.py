@@ -145,6 +145,7 @@ class Hearing:
             voiced_until_s=zero_s + self._segmenter.voiced_until / RATE,
             own=self._onset.is_own,
             ignored=decided.why if over and decided is not None and decided.act is Act.RESUME else "",
+            decided=over and decided is not None,
             undecided=overlap is not None and overlap.undecided,
         )
 

@@ -222,7 +222,7 @@ class MicrophoneListener:
         self._heard.append(
             SpokenUtterance(
                 "user",
-                self._checked(result, is_told=bool(note.ignored) or note.undecided),
+                self._checked(result, is_told=note.decided or note.undecided),
                 self._of(note.started_at_s),
                 self._of(note.voiced_until_s),
                 endpoint_s=max(0.0, note.decided_at_s - note.voiced_until_s),

@@ -20,6 +20,8 @@ class Turn:
     """So far it is nothing but the agent's own voice, which the echo canceller left."""
     ignored: str = ""
     """Why it is no turn of the user's, though it was said over the agent: a listener's response, for one."""
+    decided: bool = False
+    """What it is was told already, by a `Decided`."""
     undecided: bool = False
     """The agent is turned down for it, and a `Decided` will say what it is."""
 

@@ -290,14 +290,18 @@ def decided(what: str, why: str) -> Decided:
 
 async def over_the_agent(heard: Heard, verdict: Decided | None = None, **ended: Any) -> None:
     """Somebody says something over the agent, and it is decided what that is before the turn ends."""
-    heard.listener.noted(note(TurnStarted(0)))
-    heard.listener.noted(Ducked(anyio.current_time(), 1))
+    await over_the_agent_of(heard.listener, verdict, **ended)
+
+
+async def over_the_agent_of(listener: MicrophoneListener, verdict: Decided | None, **ended: Any) -> None:
+    listener.noted(note(TurnStarted(0)))
+    listener.noted(Ducked(anyio.current_time(), 1))
     await anyio.sleep(0.4)
-    heard.listener.noted(note(TurnPaused(SAMPLES, 0, 100, 0.4)))
+    listener.noted(note(TurnPaused(SAMPLES, 0, 100, 0.4)))
     await anyio.sleep(0.3)
     if verdict is not None:
-        heard.listener.noted(verdict)
-    heard.listener.noted(replace(note(TurnEnded(SAMPLES, 0, 100, 0.4)), **ended))
+        listener.noted(verdict)
+    listener.noted(replace(note(TurnEnded(SAMPLES, 0, 100, 0.4)), **ended))
 
 
 async def test_what_is_recognised_is_told_to_the_audio_thread_which_decides() -> None:
@@ -332,9 +336,24 @@ async def test_reading_a_turn_that_goes_on_gives_way_to_its_pause() -> None:
     assert ["hello"] == [words.text for words in heard.microphone.told]
 
 
+@pytest.mark.parametrize("told", [True, False])
+async def test_each_turn_is_decided_about_once(told: bool) -> None:
+    session = Session(MicrophoneListener(FakeRecogniser("hello"), FakeMicrophone()), EchoResponder(), SilentVoice())
+    listener: Any = session.discussion.listener
+    async with session.events("decision") as decisions:
+        session.start()
+        await anyio.sleep(0.01)
+        await over_the_agent_of(listener, decided("interruption", "words") if told else None, decided=told)
+        await anyio.sleep(0.1)
+        await session.stop()
+        seen = [event.data["what"] async for event in decisions]
+
+    assert (["interruption"] if told else ["turn"]) == seen
+
+
 async def test_what_was_ignored_is_no_turn() -> None:
     async with Heard(FakeRecogniser("thank you")) as heard:
-        await over_the_agent(heard, decided("ignored", "no speech"), ignored="no speech")
+        await over_the_agent(heard, decided("ignored", "no speech"), ignored="no speech", decided=True)
         await anyio.sleep(0.01)
 
     assert [""] == [utterance.text for utterance in heard.utterances]
@@ -355,7 +374,7 @@ async def test_a_response_over_the_agent_is_none_while_it_goes_on_and_an_answer_
     for speaking, text in ((True, ""), (False, "yes")):
         async with Heard(FakeRecogniser("yes")) as heard:
             heard.microphone.speaking = speaking
-            await over_the_agent(heard, decided("ignored", RESPONSE), ignored=RESPONSE)
+            await over_the_agent(heard, decided("ignored", RESPONSE), ignored=RESPONSE, decided=True)
             await anyio.sleep(ANSWER_S + 0.01)
 
         assert [text] == [utterance.text for utterance in heard.utterances]
@@ -364,7 +383,7 @@ async def test_a_response_over_the_agent_is_none_while_it_goes_on_and_an_answer_
 async def test_a_response_keeps_no_turn_waiting_that_comes_after_it() -> None:
     async with Heard(FakeRecogniser("yes", "and then")) as heard:
         heard.microphone.speaking = True
-        await over_the_agent(heard, decided("ignored", RESPONSE), ignored=RESPONSE)
+        await over_the_agent(heard, decided("ignored", RESPONSE), ignored=RESPONSE, decided=True)
         await turn(heard.listener, end=200)
         await anyio.sleep(0.3)
 
