@@ -17,7 +17,7 @@ LONGEST = 400
 LONG: Mapping[str, str] = {}  # file -> why it is longer than LONGEST lines
 
 LAYERS = (  # from the bottom; a module imports from its own layer and those below
-    ("errors", "failures", "clock", "types", "settings"),
+    ("errors", "failures", "clock", "types", "settings", "config_file"),
     ("models",),
     (
         *("events", "overflow", "subscription", "background", "closing", "generation", "iteration", "onset", "parts"),
@@ -26,8 +26,8 @@ LAYERS = (  # from the bottom; a module imports from its own layer and those bel
     ("record", "reply", "delivery", "anticipation", "discussion", "session", "registry"),
     ("audio",),
     ("vad", "turn", "stt", "tts", "responder"),
-    ("testing",),
     ("voice", "text"),
+    ("testing",),
     ("gateway", "interaction", "store"),
     ("web", "platforms"),
     ("app", "choices", "text_app"),
@@ -36,7 +36,7 @@ LAYERS = (  # from the bottom; a module imports from its own layer and those bel
 )
 RANK = {folder: rank for rank, layer in enumerate(LAYERS) for folder in layer}
 STAGES = LAYERS[5]
-COMPOSERS = ("app", "bench", "choices", "commands", "doctor", "text_app")  # they choose the adapters
+COMPOSERS = ("app", "bench", "choices", "commands", "doctor", "testing", "text_app")  # they choose the adapters
 SHARED = (  # not adapters: parts of stages that others stand on
     *("responder.clauses", "responder.completion", "responder.embedded_model", "responder.endpoint_client"),
     *("responder.llama", "responder.patience", "responder.reasoning"),

@@ -94,6 +94,11 @@ class Inbox:
         """Blocks of audio that found the inbox full."""
         return self._dropped_captured + self._dropped_played
 
+    @property
+    def waiting(self) -> int:
+        """How many items are in it."""
+        return self._queue.qsize()
+
     def put(self, item: Item) -> bool:
         """Hand over `item`. Never waits, logs or raises; safe in a device callback. False if it was not taken.
 

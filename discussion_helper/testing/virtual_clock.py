@@ -1,15 +1,37 @@
 """An asyncio event loop whose clock jumps: whole conversations in microseconds, timeouts included.
 
-Trio has `trio.testing.MockClock(autojump_threshold=0)` for the same purpose. No real thread may take part:
-the clock would jump over whatever it is doing.
+Trio has `trio.testing.MockClock(autojump_threshold=0)` for the same purpose. No real thread may take part: the clock
+would jump over whatever it is doing, unless it is held meanwhile.
 """
 
 import asyncio
+import math
 import selectors
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from operator import itemgetter
+from typing import Any, Protocol
 
-__all__ = ["VirtualTimeLoop"]
+__all__ = ["HELD_S", "VirtualTimeLoop", "World"]
+
+HELD_S = 120.0
+"""Real seconds that a thread may work while the clock is held."""
+
+
+class World(Protocol):
+    """What goes on beside the loop, as devices do, whenever the loop has nothing left to do at this time.
+
+    It reaches the loop by `call_soon_threadsafe` alone, as another thread would.
+    """
+
+    @property
+    def due_s(self) -> float:
+        """When it goes on, on the loop's clock; infinity = it does not by itself."""
+        ...
+
+    def step(self) -> None:
+        """Go on: it is `due_s` now."""
+        ...
 
 
 class _JumpingSelector(selectors.BaseSelector):
@@ -18,6 +40,8 @@ class _JumpingSelector(selectors.BaseSelector):
     def __init__(self) -> None:
         self._selector = selectors.DefaultSelector()
         self.now = 0.0
+        self.holds = 0
+        self.worlds: list[World] = []
 
     def register(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
         return self._selector.register(fileobj, events, data)
@@ -27,10 +51,31 @@ class _JumpingSelector(selectors.BaseSelector):
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         ready = self._selector.select(0)
-        if not ready and timeout is None:
+        if ready or (timeout is not None and timeout <= 0):
+            return ready
+        if self.holds:
+            return self._wait()
+        return self._jump(math.inf if timeout is None else self.now + timeout)
+
+    def _jump(self, end: float) -> list[tuple[selectors.SelectorKey, int]]:
+        """To the loop's next timer, or to where a world has something for it."""
+        while self.worlds:
+            due_s, world = min(((world.due_s, world) for world in self.worlds), key=itemgetter(0))
+            if due_s > end or due_s == math.inf:
+                break
+            self.now = max(self.now, due_s)
+            world.step()
+            if ready := self._selector.select(0):
+                return ready
+        if end == math.inf:
             raise RuntimeError("virtual time: every task waits for something that no timer will bring")
-        if not ready and timeout is not None and timeout > 0:
-            self.now += timeout
+        self.now = end
+        return []
+
+    def _wait(self) -> list[tuple[selectors.SelectorKey, int]]:
+        ready = self._selector.select(HELD_S)
+        if not ready:
+            raise RuntimeError(f"virtual time: it is held, and no thread has come back for {HELD_S:.0f} s")
         return ready
 
     def get_map(self) -> Mapping[Any, selectors.SelectorKey]:
@@ -50,3 +95,21 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         """Virtual seconds since the loop was made."""
         return self._jumping.now
+
+    @contextmanager
+    def held(self) -> Generator[None]:
+        """Inside the block virtual time stands still, and what real threads do is waited for, as long as it takes."""
+        self._jumping.holds += 1
+        try:
+            yield
+        finally:
+            self._jumping.holds -= 1
+
+    @contextmanager
+    def beside(self, world: World) -> Generator[None]:
+        """Inside the block `world` goes on in the same time."""
+        self._jumping.worlds.append(world)
+        try:
+            yield
+        finally:
+            self._jumping.worlds.remove(world)

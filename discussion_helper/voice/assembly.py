@@ -1,6 +1,5 @@
 """How the parts of a voice session are put together, whatever devices and models they stand on."""
 
-from discussion_helper.audio.echo import EchoPath
 from discussion_helper.parts import Responder, Thread
 from discussion_helper.session import Session
 from discussion_helper.stt.base import Recogniser
@@ -13,7 +12,7 @@ from discussion_helper.vad.base import Detector
 from discussion_helper.voice.barge_in import OnsetRule
 from discussion_helper.voice.deciding import Decider
 from discussion_helper.voice.engine import AudioEngine
-from discussion_helper.voice.hearing import Hearing
+from discussion_helper.voice.hearing import EchoPath, Hearing
 from discussion_helper.voice.lexicon import Lexicon
 from discussion_helper.voice.microphone import MicrophoneListener
 from discussion_helper.voice.overlap import Overlap

@@ -1,0 +1,72 @@
+"""Detectors and echo paths for a room: the real ones, and such as cost nothing."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from discussion_helper.audio.frames import Samples
+from discussion_helper.audio.inbox import Played
+from discussion_helper.vad.base import Detector
+
+__all__ = ["Detectors", "LevelDetector", "NoEchoPath", "cheap_detectors", "real_detectors"]
+
+
+class LevelDetector:
+    """Takes for a voice what is louder than `dbfs` (root mean square of a frame), in a microsecond."""
+
+    rate = 16_000
+
+    def __init__(self, *, dbfs: float = -45.0, frame_samples: int = 160) -> None:
+        self.frame_samples = frame_samples
+        self._least = 10.0 ** (dbfs / 10.0)
+
+    def probability(self, samples: Samples) -> float:
+        """1.0 or 0.0."""
+        return float(samples @ samples > self._least * len(samples))
+
+    def reset(self) -> None:
+        """It remembers nothing."""
+
+
+class NoEchoPath:
+    """Leaves the microphone as it is: for rooms without an echo."""
+
+    def __init__(self) -> None:
+        self.near_db = self.expected_db = -120.0
+
+    def feed(self, played: Played) -> None:
+        """It is of no interest."""
+
+    def clean(self, near: Samples, at_s: float, start: int | None = None) -> Samples:  # noqa: ARG002 - the port's
+        """The very same."""
+        self.near_db = 10.0 * float(np.log10(max(1e-12, float(near @ near) / max(1, len(near)))))
+        return near
+
+    def is_own_voice(self) -> bool:
+        """Never."""
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Detectors:
+    """Of one microphone: `gate` and `judge` of its turns, and what hears somebody over the agent, in the microphone as
+    it is (`eager`) and without the echo (`clean`).
+    """
+
+    gate: Detector
+    judge: Detector
+    eager: Detector
+    clean: Detector
+
+
+def real_detectors() -> Detectors:
+    """Those of a real talk: WebRTC's and Silero."""
+    from discussion_helper.vad.silero import SileroDetector
+    from discussion_helper.vad.webrtc import WebRtcDetector
+
+    return Detectors(WebRtcDetector(mode=2), SileroDetector(), WebRtcDetector(mode=2), WebRtcDetector(mode=3))
+
+
+def cheap_detectors() -> Detectors:
+    """Such as go by the level alone."""
+    return Detectors(LevelDetector(), LevelDetector(frame_samples=512), LevelDetector(), LevelDetector())

@@ -1,0 +1,73 @@
+"""Real models in virtual time: the clock is held while they work, and each call is charged with a stated delay."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import anyio
+
+from discussion_helper.audio.frames import Samples
+from discussion_helper.audio.resample import resample
+from discussion_helper.stt.base import Recognised, Recogniser
+from discussion_helper.testing.virtual_clock import VirtualTimeLoop
+from discussion_helper.tts.base import Speech, Synthesiser
+
+__all__ = ["InlineRecogniser", "InlineSynthesiser", "charged"]
+
+T = TypeVar("T")
+
+
+async def charged(call: Callable[[], Awaitable[T]], delay_s: float) -> T:
+    """What `call()` gives, with all its threads, in exactly `delay_s` of virtual time.
+
+    It must wait for threads alone, not for time. Raises RuntimeError off a `VirtualTimeLoop`.
+    """
+    loop = asyncio.get_running_loop()
+    if not isinstance(loop, VirtualTimeLoop):
+        raise RuntimeError("Only a VirtualTimeLoop can be held.")
+    with loop.held():
+        result = await call()
+    await anyio.sleep(delay_s)
+    return result
+
+
+class InlineRecogniser:
+    """A real recogniser of which each call takes `delay_s`."""
+
+    def __init__(self, recogniser: Recogniser, *, delay_s: float) -> None:
+        self._recogniser = recogniser
+        self._delay_s = delay_s
+
+    async def recognise(self, samples: Samples, *, voiced_s: float | None = None) -> Recognised:
+        """As the real one."""
+        return await charged(lambda: self._recogniser.recognise(samples, voiced_s=voiced_s), self._delay_s)
+
+    async def warmup(self) -> None:
+        """Load it, in no time."""
+        await charged(self._recogniser.warmup, 0.0)
+
+    async def aclose(self) -> None:
+        """Release it, in no time."""
+        await charged(self._recogniser.aclose, 0.0)
+
+
+class InlineSynthesiser:
+    """A real synthesiser of which each call takes `delay_s`, at the `rate` of the loudspeaker."""
+
+    def __init__(self, synthesiser: Synthesiser, *, delay_s: float, rate: int = 48_000) -> None:
+        self.rate = rate
+        self._synthesiser = synthesiser
+        self._delay_s = delay_s
+
+    async def synthesise(self, text: str) -> Speech:
+        """As the real one."""
+        speech = await charged(lambda: self._synthesiser.synthesise(text), self._delay_s)
+        return Speech(text, resample(speech.samples, speech.rate, self.rate), self.rate)
+
+    async def warmup(self) -> None:
+        """Load it, in no time."""
+        await charged(self._synthesiser.warmup, 0.0)
+
+    async def aclose(self) -> None:
+        """Release it, in no time."""
+        await charged(self._synthesiser.aclose, 0.0)

@@ -1,0 +1,201 @@
+"""The room: a whole talk in virtual time, with the very same audio core as a real one."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from types import TracebackType
+from typing import Literal, Self, TypeVar
+
+import anyio
+
+from discussion_helper.audio.echo import EchoPath
+from discussion_helper.audio.frames import Frame, Samples
+from discussion_helper.audio.inbox import Inbox
+from discussion_helper.parts import Responder, Thread
+from discussion_helper.session import Session
+from discussion_helper.stt.base import Recogniser
+from discussion_helper.testing.room.detectors import Detectors, real_detectors
+from discussion_helper.testing.room.line import After, Line
+from discussion_helper.testing.room.recognisers import MatchingRecogniser
+from discussion_helper.testing.room.scene import Scene
+from discussion_helper.testing.room.stepped_work import SteppedWork
+from discussion_helper.testing.room.tape import Mark, Tape
+from discussion_helper.testing.room.troubles import Trouble
+from discussion_helper.testing.room.world import LIMIT_S, RoomWorld
+from discussion_helper.testing.virtual_clock import VirtualTimeLoop
+from discussion_helper.tts.base import Synthesiser
+from discussion_helper.types import Policy
+from discussion_helper.voice.assembly import hearing_of, overlap_of, session_on
+from discussion_helper.voice.audio_work import AudioWork, Tap
+from discussion_helper.voice.engine import AudioEngine
+from discussion_helper.voice.hearing import EchoPath as AnyEchoPath
+from discussion_helper.voice.hearing import Hearing
+from discussion_helper.voice.ports import Sink
+
+__all__ = ["Room"]
+
+T = TypeVar("T")
+
+
+class Room:
+    """Entered on a `VirtualTimeLoop`, it has an open loudspeaker, a microphone, and a talk to hold between them.
+
+    Devices, room and people are simulated, sample by sample, while the event loop has nothing else to do at that time;
+    everything from the devices on is what runs in a real talk. `now_s` and all times are room time: seconds since it
+    was entered. The same scene and the same talk give the same samples and the same events, byte for byte.
+    """
+
+    def __init__(
+        self,
+        scene: Scene | None = None,
+        *,
+        detectors: Callable[[], Detectors] = real_detectors,
+        echo_path: Callable[[], AnyEchoPath] = EchoPath,
+        tap: Tap | None = None,
+        limit_s: float = LIMIT_S,
+    ) -> None:
+        """`detectors` makes what hears voices, `echo_path` what removes the echo; `tap` is shown every item.
+
+        A talk beyond `limit_s` raises RuntimeError, so that no test runs for ever.
+        """
+        self.scene = scene or Scene()
+        self._detectors, self._echo_path, self._tap = detectors, echo_path, tap
+        self._limit_s = limit_s
+        self._exit = AsyncExitStack()
+        self._session: Session | None = None
+        self._policy, self._language = Policy(), "en"
+
+    async def __aenter__(self) -> Self:
+        loop = asyncio.get_running_loop()
+        if not isinstance(loop, VirtualTimeLoop):
+            raise RuntimeError("A room needs virtual time; use run_in_room, or VirtualTimeLoop as the loop factory.")
+        inbox = Inbox(clock=loop.time)
+        self._world = RoomWorld(self.scene, loop.time, inbox, limit_s=self._limit_s)
+        async with AsyncExitStack() as stack:
+            stack.enter_context(loop.beside(self._world))
+            self.engine = await stack.enter_async_context(self._engine(inbox))
+            self._exit = stack.pop_all()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with anyio.CancelScope(shield=True):
+            if self._session is not None:
+                await self._session.stop()
+            await self._exit.aclose()
+
+    def _engine(self, inbox: Inbox) -> AudioEngine:
+        echo = self._echo_path()
+        return AudioEngine(
+            inbox=inbox,
+            open_capture=self._world.open_capture,
+            open_playback=self._open_playback,
+            hearing=lambda rate: self._hearing(rate, echo),
+            driver=self._drive,
+            run=_inline,
+            tap=self._tap,
+        )
+
+    def _open_playback(self) -> Sink:
+        return self._world.open_playback()
+
+    def _drive(self, inbox: Inbox, work: AudioWork) -> SteppedWork:
+        self._world.driver = SteppedWork(inbox, work)
+        return self._world.driver
+
+    def _hearing(self, rate: int, echo: AnyEchoPath) -> Hearing:
+        by, policy = self._detectors(), self._policy
+        overlap = overlap_of(policy, language=self._language, gate=by.eager, clean_gate=by.clean)
+        return hearing_of(rate, gate=by.gate, judge=by.judge, echo=echo, policy=policy, overlap=overlap)
+
+    # -- the talk
+
+    def session(
+        self,
+        *,
+        responder: Responder,
+        recogniser: Recogniser,
+        synthesiser: Synthesiser,
+        policy: Policy | None = None,
+        language: str = "en",
+        thread: Thread | None = None,
+    ) -> Session:
+        """A session in this room, to be started by you; leaving the room stops it. One at most: else RuntimeError.
+
+        The synthesiser must have the loudspeaker's rate, or be an `InlineSynthesiser`: ValueError.
+        """
+        if self._session is not None:
+            raise RuntimeError("There is one session in a room; make another room.")
+        if synthesiser.rate != self.scene.loudspeaker.rate:
+            raise ValueError(f"The synthesiser makes {synthesiser.rate} Hz, the loudspeaker wants another rate.")
+        self._policy, self._language = policy or Policy(), language
+        self._session = session_on(
+            self.engine,
+            recogniser=recogniser,
+            responder=responder,
+            synthesiser=synthesiser,
+            policy=self._policy,
+            language=language,
+            thread=thread,
+        )
+        return self._session
+
+    def recogniser(self, *, delay_s: float = 0.2) -> MatchingRecogniser:
+        """One that knows the lines said in this room, and finds in what it is given what is really there."""
+        return MatchingRecogniser(lambda: self._world.known.values(), delay_s=delay_s)
+
+    # -- what happens in it
+
+    @property
+    def now_s(self) -> float:
+        """Room time."""
+        return self._world.around.now_s
+
+    def say(
+        self,
+        sound: Samples | Frame,
+        *,
+        at_s: float | None = None,
+        after: After | None = None,
+        text: str = "",
+        dbfs: float | None = -26.0,
+    ) -> None:
+        """Let somebody say it: now, at a time, or after something. See `Line`."""
+        self._world.say(Line(sound, after or (self.now_s if at_s is None else at_s), text, dbfs))
+
+    def trouble(self, trouble: Trouble) -> None:
+        """Let something go wrong."""
+        self._world.around.troubles.append(trouble)
+
+    async def until(self, condition: Callable[[], bool], *, within_s: float = 60.0) -> float:
+        """Wait until `condition()` holds, which is tried after every block; when that was.
+
+        Raises TimeoutError after `within_s` seconds.
+        """
+        with anyio.fail_after(within_s), self._world.watching(condition) as holds:
+            await holds.wait()
+        return self.now_s
+
+    async def reached(
+        self, kind: Literal["reply", "halt", "line", "line_end"], number: int = 1, *, within_s: float = 60.0
+    ) -> Mark:
+        """Wait for a mark. Raises TimeoutError."""
+        await self.until(lambda: self._world.is_passed(kind, number), within_s=within_s)
+        return self._world.mark_of(kind, number)
+
+    async def quiet(self, for_s: float = 1.0, *, within_s: float = 60.0) -> float:
+        """Wait until the loudspeaker has been silent for so long; when it fell silent. Raises TimeoutError."""
+        await self.until(lambda: self._world.silent_s >= for_s, within_s=within_s)
+        return self.now_s - self._world.silent_s
+
+    @property
+    def recording(self) -> Tape:
+        """What was at both devices up to now."""
+        return self._world.tape()
+
+
+async def _inline(fn: Callable[[], T], /) -> T:
+    """Run what would block: here it takes no time."""
+    await anyio.lowlevel.checkpoint()
+    return fn()
