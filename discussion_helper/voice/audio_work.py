@@ -9,7 +9,7 @@ from discussion_helper.voice.hearing import Hearing
 from discussion_helper.voice.marks import Marks
 from discussion_helper.voice.notes import Ducked, Note, Resumed
 
-__all__ = ["FIRST_S", "STALL_S", "TICK_S", "AudioWork", "Listening", "Tap"]
+__all__ = ["FIRST_S", "STALL_S", "TICK_S", "AudioWork", "HalfDuplex", "Listening", "Tap"]
 
 STALL_S = 1.0
 """A microphone that was delivering and then delivers nothing for so long is lost, though its stream says nothing."""
@@ -31,6 +31,11 @@ class Listening:
 
     microphone: str = ""
     rate: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class HalfDuplex:
+    """A `Call` after which only a loud voice is heard over the agent."""
 
 
 class AudioWork:
@@ -121,6 +126,11 @@ class AudioWork:
         """What a recogniser made of the turn that is open."""
         if self._hearing is not None:
             self._tell(self._hearing.words(words))
+
+    def go_half_duplex(self) -> None:
+        """From now on only a loud voice is heard over the agent."""
+        if self._hearing is not None:
+            self._hearing.go_half_duplex()
 
     def _tell(self, notes: list[Note]) -> None:
         for note in notes:

@@ -59,12 +59,17 @@ class Block:
 class DuckRule:
     """A pure function of the last five blocks."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, over_db: float = OVER_DB, left: bool = True) -> None:
+        """`over_db`: of the first way, above the expected echo. `left`: whether there is the second way."""
+        self._over_db = over_db
+        self._uses_left = left
         self._loud: deque[bool] = deque([False] * 5, 5)
         self._left: deque[bool] = deque([False] * 4, 4)
 
     def step(self, block: Block) -> bool:
         """Whether somebody but the agent is heard, as far as can be told so soon."""
-        self._loud.append(block.voiced and block.over_db > OVER_DB and block.near_db > LOUD_DBFS)
-        self._left.append(block.clean_voiced and block.over_db > 0.0 and block.clean_db > CLEAN_DBFS)
+        self._loud.append(block.voiced and block.over_db > self._over_db and block.near_db > LOUD_DBFS)
+        self._left.append(
+            self._uses_left and block.clean_voiced and block.over_db > 0.0 and block.clean_db > CLEAN_DBFS
+        )
         return sum(self._loud) >= 4 or sum(self._left) >= 3

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 
-__all__ = ["LEAST_WORDS", "SHARE", "is_echo"]
+__all__ = ["LEAST_WORDS", "SHARE", "is_echo", "overlap_of"]
 
 LEAST_WORDS = 4
 """Fewer words than this are said by people who repeat what they heard ("tomorrow at nine?")."""
@@ -14,16 +14,24 @@ SHARE = 0.8
 
 def is_echo(text: str, spoken: Iterable[str]) -> bool:
     """True when nearly all words of `text` stand in the same order in what the agent said."""
+    return overlap_of(text, spoken) >= SHARE
+
+
+def overlap_of(text: str, spoken: Iterable[str]) -> float:
+    """The share of the words of `text` that stand in the same order, close together, in what the agent said.
+
+    0.0 for fewer than four words.
+    """
     heard, said = _words(text), _words(" ".join(spoken))
     if len(heard) < LEAST_WORDS or not said:
-        return False
+        return 0.0
     blocks = SequenceMatcher(None, heard, said, autojunk=False).get_matching_blocks()
     span = [block for block in blocks if block.size]
     if not span:
-        return False
+        return 0.0
     # The words must lie close together in what was said: common words are found everywhere.
     reach = span[-1].b + span[-1].size - span[0].b
-    return sum(block.size for block in span) >= SHARE * len(heard) and reach <= 1.5 * len(heard)
+    return sum(block.size for block in span) / len(heard) if reach <= 1.5 * len(heard) else 0.0
 
 
 def _words(text: str) -> list[str]:

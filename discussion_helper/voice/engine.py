@@ -12,7 +12,7 @@ from discussion_helper.audio.inbox import Call, DeviceLost, Inbox
 from discussion_helper.audio.playback import Playback
 from discussion_helper.errors import DeviceError
 from discussion_helper.voice.audio_thread import AudioThread
-from discussion_helper.voice.audio_work import AudioWork, Listening, Tap
+from discussion_helper.voice.audio_work import AudioWork, HalfDuplex, Listening, Tap
 from discussion_helper.voice.deciding import Words
 from discussion_helper.voice.health import Health
 from discussion_helper.voice.hearing import Hearing
@@ -119,6 +119,10 @@ class AudioEngine:
     def words(self, words: Words) -> None:
         """What a recogniser made of the turn that is open, for deciding about an interruption."""
         self._inbox.put(Call(lambda: self._work.words(words), words))
+
+    def go_half_duplex(self) -> None:
+        """From now on only a loud voice is heard over the agent; until the microphone is opened anew."""
+        self._inbox.put(Call(self._work.go_half_duplex, HalfDuplex()))
 
     @property
     def speaking(self) -> bool:

@@ -1,6 +1,7 @@
 """What the audio thread makes of the microphone: echo removed, turns cut out, interruptions decided."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -12,7 +13,7 @@ from discussion_helper.turn.turns import TurnEnded, TurnEvent, TurnSegmenter
 from discussion_helper.voice.barge_in import OnsetRule
 from discussion_helper.voice.deciding import Act, Words
 from discussion_helper.voice.notes import Level, Muted, Note, Onset, Turn, WordsWanted
-from discussion_helper.voice.overlap import Overlap
+from discussion_helper.voice.overlap import HALF_DUPLEX, Overlap
 
 __all__ = ["BLOCK", "LEVEL_S", "MUTED_S", "RATE", "EchoPath", "Hearing"]
 
@@ -107,6 +108,11 @@ class Hearing:
             notes.extend(self._hear(block, zero_s))
         return notes
 
+    def go_half_duplex(self) -> None:
+        """From now on only a loud voice is heard over the agent."""
+        if self._overlap is not None:
+            self._overlap.go_half_duplex()
+
     def _hear(self, block: Samples, zero_s: float) -> Iterator[Note]:
         start, self._next = self._next, self._next + BLOCK
         clean = self._echo.clean(block, zero_s + start / RATE, start)
@@ -136,18 +142,25 @@ class Hearing:
         return self._onset.step(voiced_s, own=doubtful and self._echo.is_own_voice())
 
     def _turn(self, event: TurnEvent, zero_s: float) -> Turn:
-        overlap, over = self._overlap, isinstance(event, TurnEnded)
-        decided = overlap.decided if overlap is not None else None
-        return Turn(
+        turn = Turn(
             event,
             decided_at_s=zero_s + self._next / RATE,
             started_at_s=zero_s + self._segmenter.onset / RATE,
             voiced_until_s=zero_s + self._segmenter.voiced_until / RATE,
             own=self._onset.is_own,
-            ignored=decided.why if over and decided is not None and decided.act is Act.RESUME else "",
-            decided=over and decided is not None,
-            undecided=overlap is not None and overlap.undecided,
         )
+        over = isinstance(event, TurnEnded)
+        return self._judged(turn, self._overlap) if over and self._overlap is not None else turn
+
+    def _judged(self, turn: Turn, overlap: Overlap) -> Turn:
+        """With what was decided about a turn that has ended."""
+        if overlap.undecided:
+            return replace(turn, undecided=True)
+        if overlap.decided is not None:
+            ignored = overlap.decided.act is Act.RESUME
+            return replace(turn, decided=True, ignored=overlap.decided.why if ignored else "")
+        alone = not overlap.half_duplex or not overlap.overlapped(turn.started_at_s, turn.voiced_until_s)
+        return turn if alone else replace(turn, ignored=HALF_DUPLEX)
 
     def _measure(self, samples: Samples) -> Iterator[Level]:
         self._power.append(float(np.mean(np.square(samples))) if len(samples) else 0.0)

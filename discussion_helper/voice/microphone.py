@@ -2,7 +2,6 @@
 
 from collections import deque
 from collections.abc import AsyncIterator, Callable
-from typing import Protocol
 
 import anyio
 
@@ -15,10 +14,12 @@ from discussion_helper.turn.turns import TurnStarted
 from discussion_helper.types import SpokenUtterance, Utterance
 from discussion_helper.voice.deciding import RESPONSE, Words
 from discussion_helper.voice.echo_text import is_echo
+from discussion_helper.voice.loop_breaker import LoopBreaker
 from discussion_helper.voice.notes import Decided, Ducked, Level, Muted, Note, Onset, Turn, WordsWanted
+from discussion_helper.voice.ports import Microphone
 from discussion_helper.voice.turn_reader import NOTES_HELD, TurnReader
 
-__all__ = ["ANSWER_S", "DECIDED_S", "Microphone", "MicrophoneListener"]
+__all__ = ["ANSWER_S", "DECIDED_S", "LOOP", "LOOP_FIX", "MicrophoneListener"]
 
 ANSWER_S = 1.0
 """A listener's response after which the agent falls silent so soon was an answer: "yes" to a question at its end."""
@@ -27,25 +28,11 @@ DECIDED_S = 0.5
 a block or two."""
 
 
-class Microphone(Protocol):
-    """What the listener needs of the audio engine."""
-
-    async def open_microphone(self, ears: "MicrophoneListener") -> str:
-        """Open it; its name."""
-        ...
-
-    async def close_microphone(self) -> None:
-        """Close it; idempotent."""
-        ...
-
-    def words(self, words: Words) -> None:
-        """What a recogniser made of the turn that is open, for deciding about an interruption."""
-        ...
-
-    @property
-    def speaking(self) -> bool:
-        """Something of a reply is still to be played."""
-        ...
+LOOP = "three turns in a row were the agent's own words"
+LOOP_FIX = (
+    "Use headphones, or turn the loudspeaker down. Until the microphone is opened again only a loud voice, typing and"
+    " the interrupt key are heard over the agent."
+)
 
 
 class MicrophoneListener:
@@ -66,6 +53,7 @@ class MicrophoneListener:
         self._reader = TurnReader(recogniser, read=self._read, finished=self._finish)
         self._heard: deque[Utterance] = deque(maxlen=NOTES_HELD)
         self._changed = anyio.Event()
+        self._breaker = LoopBreaker()
         self._onset = anyio.Event()
         self._decided = anyio.Event()
         self._ignored = ""
@@ -125,6 +113,7 @@ class MicrophoneListener:
 
     async def _open(self) -> None:
         name = await self._microphone.open_microphone(self)
+        self._breaker.reset()
         self._report("device", which="microphone", state="open", name=name)
 
     # -- told by the audio engine, on the event loop
@@ -203,6 +192,7 @@ class MicrophoneListener:
             with anyio.move_on_after(DECIDED_S):
                 await self._decided.wait()
             ignored = self._ignored
+        self._watch_loop(note, result)
         if ignored and await self._is_no_answer(ignored):
             result = Recognised("", refused=ignored)
         self._hear(note, result)
@@ -210,6 +200,11 @@ class MicrophoneListener:
         if not self._open_turns:
             self._onset = anyio.Event()
         self._notify()
+
+    def _watch_loop(self, note: Turn, result: Recognised) -> None:
+        if self._breaker.turn(result.text, self._spoken(), own=note.own):
+            self._microphone.go_half_duplex()
+            self._report("decision", what="half duplex", why=LOOP, fix=LOOP_FIX)
 
     async def _is_no_answer(self, ignored: str) -> bool:
         """ "Yes" over the agent's last words is an answer if it has nothing more to say."""

@@ -9,12 +9,16 @@ from discussion_helper.voice.deciding import Act, Decider, Evidence, Verdict, Wo
 from discussion_helper.voice.ducking import Block, DuckRule
 from discussion_helper.voice.notes import Decided, Ducked, Note, Onset, Resumed
 
-__all__ = ["ACT_WITHIN_S", "AUDIBLE_S", "Overlap"]
+__all__ = ["ACT_WITHIN_S", "AUDIBLE_S", "HALF_DUPLEX", "LOUD_DB", "Overlap"]
 
 AUDIBLE_S = 0.15
 """After its last sample the agent still counts as speaking: within a reply the next clause follows sooner."""
 ACT_WITHIN_S = 1.0
 """A reply that was to be interrupted and that nobody stopped by then goes on, for it would never end else."""
+LOUD_DB = 12.0
+"""In half duplex only who is so far above the expected echo is heard over the agent."""
+HALF_DUPLEX = "half duplex"
+"""Why everything else that is heard over it is ignored."""
 _SILENT = -120.0
 
 
@@ -29,8 +33,10 @@ class Overlap:
         self._decider = decider
         self._gate, self._clean_gate = gate, clean_gate
         self._rule = DuckRule()
+        self.half_duplex = False
+        """Nothing less than a loud voice is heard over the agent."""
         self._generation = -1
-        self._agent_until_s = -1e9
+        self._agent_from_s = self._agent_until_s = -1e9
         self._eager = False
         self._level = self._over = _SILENT
         self._voiced_s = 0.0
@@ -63,7 +69,18 @@ class Overlap:
             self._generation = item.position.generation
             self._turned_down = False
             self._decider.forget()
+        if item.at_s > self._agent_until_s + AUDIBLE_S:
+            self._agent_from_s = item.at_s
         self._agent_until_s = item.at_s + item.frame.duration_s
+
+    def go_half_duplex(self) -> None:
+        """The agent hears itself, whatever is done about it."""
+        self.half_duplex = True
+        self._rule = DuckRule(over_db=LOUD_DB, left=False)
+
+    def overlapped(self, started_at_s: float, voiced_until_s: float) -> bool:
+        """Whether the agent was heard at some time between the two."""
+        return started_at_s < self._agent_until_s and self._agent_from_s < voiced_until_s
 
     def block(self, near: Samples, clean: Samples, *, near_db: float, expected_db: float) -> None:
         """The next 10 ms of the microphone, as it came and without the echo."""
@@ -87,7 +104,7 @@ class Overlap:
             audible=self.is_audible(at_s),
             eager=self._eager,
             voiced_s=voiced_s,
-            others_s=others_s,
+            others_s=0.0 if self.half_duplex and not self._turned_down else others_s,
             own=own,
             quiet_s=quiet_s,
         )

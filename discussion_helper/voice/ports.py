@@ -4,11 +4,12 @@ from collections.abc import Callable
 from typing import Protocol, TypeVar
 
 from discussion_helper.audio.playback import Playback
+from discussion_helper.voice.deciding import Words
 from discussion_helper.voice.health import Lateness
 from discussion_helper.voice.marks import Marks
 from discussion_helper.voice.notes import Note
 
-__all__ = ["Device", "Driver", "Ears", "Runner", "Sink", "Source"]
+__all__ = ["Device", "Driver", "Ears", "Microphone", "Runner", "Sink", "Source"]
 
 T = TypeVar("T")
 
@@ -83,4 +84,29 @@ class Runner(Protocol):
 
     async def __call__(self, fn: Callable[[], T], /) -> T:
         """What `fn()` returns, or raises."""
+        ...
+
+
+class Microphone(Protocol):
+    """What the listener needs of the audio engine."""
+
+    async def open_microphone(self, ears: Ears) -> str:
+        """Open it; its name."""
+        ...
+
+    async def close_microphone(self) -> None:
+        """Close it; idempotent."""
+        ...
+
+    def go_half_duplex(self) -> None:
+        """From now on only a loud voice is heard over the agent."""
+        ...
+
+    def words(self, words: Words) -> None:
+        """What a recogniser made of the turn that is open, for deciding about an interruption."""
+        ...
+
+    @property
+    def speaking(self) -> bool:
+        """Something of a reply is still to be played."""
         ...

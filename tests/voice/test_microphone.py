@@ -25,7 +25,7 @@ pytestmark = pytest.mark.anyio
 class FakeMicrophone:
     def __init__(self) -> None:
         self.opens = self.closes = 0
-        self.speaking = False
+        self.speaking = self.half_duplex = False
         self.told: list[Words] = []
 
     async def open_microphone(self, ears: MicrophoneListener) -> str:
@@ -37,6 +37,9 @@ class FakeMicrophone:
 
     def words(self, words: Words) -> None:
         self.told.append(words)
+
+    def go_half_duplex(self) -> None:
+        self.half_duplex = True
 
 
 class FakeRecogniser:
@@ -403,14 +406,15 @@ async def test_being_turned_down_is_no_onset_until_it_is_decided() -> None:
 
 
 async def test_who_waits_for_an_onset_while_the_agent_is_turned_down_goes_on_when_it_is_decided() -> None:
-    async with Heard(FakeRecogniser()) as heard, anyio.create_task_group() as tasks:
-        tasks.start_soon(heard.listener.speech_started)
-        await anyio.sleep(0.01)
-        heard.listener.noted(note(TurnStarted(0)))
-        heard.listener.noted(Ducked(0.0, 1))
-        await anyio.sleep(0.01)
+    async with Heard(FakeRecogniser()) as heard:
         with anyio.fail_after(1.0):
-            heard.listener.noted(Onset(0.0, 0.5))
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(heard.listener.speech_started)
+                await anyio.sleep(0.01)
+                heard.listener.noted(note(TurnStarted(0)))
+                heard.listener.noted(Ducked(0.0, 1))
+                await anyio.sleep(0.01)
+                heard.listener.noted(Onset(0.0, 0.5))
 
 
 async def test_an_interruption_that_is_decided_after_its_turn_wakes_who_waits_and_is_over() -> None:
@@ -428,3 +432,23 @@ async def test_an_interruption_that_is_decided_after_its_turn_wakes_who_waits_an
         with anyio.move_on_after(0.1) as waiting:
             await heard.listener.speech_started()
         assert waiting.cancelled_caught
+
+
+async def test_an_agent_that_hears_itself_three_times_is_cut_off_from_its_microphone_with_a_fix() -> None:
+    echo = "the museum opens at nine in the morning"
+    microphone = FakeMicrophone()
+    listener = MicrophoneListener(FakeRecogniser(*[echo] * 3), microphone, spoken=lambda: [echo])
+    session = Session(listener, EchoResponder(), SilentVoice())
+    async with session.events("decision") as decisions:
+        session.start()
+        await anyio.sleep(0.01)
+        for number in range(3):
+            assert not microphone.half_duplex
+            await turn(listener, end=100 * number)
+            await anyio.sleep(0.01)
+        await session.stop()
+        told = [event.data async for event in decisions]
+
+    assert microphone.half_duplex
+    assert ["half duplex"] == [data["what"] for data in told if "fix" in data]
+    assert "headphones" in str(told)

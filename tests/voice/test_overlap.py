@@ -37,9 +37,12 @@ class LoudIsVoice:
 
 
 class NoEcho:
-    """Passes the microphone on; a loud block is well above what was expected."""
+    """Passes the microphone on, and expects this much in it."""
 
-    near_db = expected_db = -70.0
+    near_db = -70.0
+
+    def __init__(self) -> None:
+        self.expected_db = -70.0
 
     def feed(self, played: Played) -> None: ...
 
@@ -59,7 +62,8 @@ class Scene:
         overlap = Overlap(Decider(Lexicon("en"), min_words=min_words), gate=LoudIsVoice(), clean_gate=LoudIsVoice())
         segmenter = TurnSegmenter(tracker, SilenceEndpointer())
         onset = OnsetRule(min_speech_s=0.128)
-        self.hearing = Hearing(RATE, segmenter=segmenter, echo=NoEcho(), onset=onset, overlap=overlap)
+        self.echo = NoEcho()
+        self.hearing = Hearing(RATE, segmenter=segmenter, echo=self.echo, onset=onset, overlap=overlap)
         self.until_s = until_s
         self.generation = 1
         self.at = 0
@@ -195,3 +199,24 @@ def test_the_same_samples_and_words_give_the_same_notes() -> None:
         return [note for note in scene.notes if not isinstance(note, Level | WordsWanted | Turn)]
 
     assert run() == run()
+
+
+def test_in_half_duplex_a_soft_voice_over_the_agent_is_ignored_and_a_loud_one_is_not() -> None:
+    scene = Scene()
+    scene.hearing.go_half_duplex()
+    scene.echo.expected_db = -30.0
+    scene.hears(1.0).hears(0.5, 0.06).hears(0.8)
+    (turn,) = [note for note in scene.told(Turn) if isinstance(note, Turn) and isinstance(note.event, TurnEnded)]
+
+    assert [] == scene.kinds()
+    assert "half duplex" == turn.ignored
+    assert "Ducked" in scene.hears(0.2, 0.8).kinds()
+
+
+def test_in_half_duplex_a_voice_after_the_agent_is_heard_as_ever() -> None:
+    scene = Scene(until_s=1.0)
+    scene.hearing.go_half_duplex()
+    scene.hears(1.5).hears(0.5, 0.06).hears(0.8)
+    (turn,) = [note for note in scene.told(Turn) if isinstance(note, Turn) and isinstance(note.event, TurnEnded)]
+
+    assert "" == turn.ignored

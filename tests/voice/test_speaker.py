@@ -1,6 +1,8 @@
 """The voice on a loudspeaker."""
 
+import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import anyio
@@ -11,6 +13,7 @@ from discussion_helper.errors import DeviceError, SynthesisError
 from discussion_helper.parts import Audible, CutsText, LooksAhead, Voice
 from discussion_helper.session import Session
 from discussion_helper.testing import EchoResponder, ScriptedListener
+from discussion_helper.tts.base import Speech, Word
 from discussion_helper.types import SpokenSentence
 from discussion_helper.voice.deciding import Words
 from discussion_helper.voice.microphone import MicrophoneListener
@@ -29,6 +32,27 @@ class Closing:
         self.count += 1
 
 
+class Telling:
+    """The same synthesiser, which tells its words' times: each begins half a second after the one before."""
+
+    def __init__(self, synthesiser: Any, *, each_s: float = 0.4) -> None:
+        self._synthesiser = synthesiser
+        self._each_s = each_s
+        self.rate = synthesiser.rate
+
+    async def synthesise(self, text: str) -> Speech:
+        ends = [match.end() for match in re.finditer(r"\S+", text)]
+        self._synthesiser.seconds = 0.5 * len(ends)
+        speech = await self._synthesiser.synthesise(text)
+        starts = [self.rate * place // 2 for place in range(len(ends))]
+        words = [Word(end, at, at + int(self._each_s * self.rate)) for end, at in zip(ends, starts, strict=True)]
+        return Speech(text, speech.samples, self.rate, tuple(words))
+
+    async def warmup(self) -> None: ...
+
+    async def aclose(self) -> None: ...
+
+
 class Opens:
     """A microphone that hears nothing."""
 
@@ -38,6 +62,8 @@ class Opens:
     async def close_microphone(self) -> None: ...
 
     def words(self, words: Words) -> None: ...
+
+    def go_half_duplex(self) -> None: ...
 
     @property
     def speaking(self) -> bool:
@@ -340,3 +366,86 @@ async def test_a_synthesis_that_a_stop_broke_off_is_a_cut_and_no_failure(
             await voice.stop()
 
     assert (True, "") == (results[0].cut, results[0].heard)
+
+
+async def cut_after(device: Any, voice: SpeakerVoice, text: str, seconds: float) -> SpokenSentence:
+    """What becomes of a sentence that is stopped so long after its first audio."""
+    results = []
+
+    async def speak() -> None:
+        results.append(await voice.speak(text))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(speak)
+        await voice.audible()
+        await anyio.sleep(seconds)
+        await voice.stop()
+    return results[0]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "heard"),
+    [(0.2, ""), (0.35, "one"), (0.7, "one"), (0.85, "one two"), (1.25, "one two"), (1.35, "one two three")],
+)
+async def test_words_are_heard_by_their_own_times(
+    loudspeaker: Running, synthesiser: Any, seconds: float, heard: str
+) -> None:
+    async with loudspeaker() as device:
+        result = await cut_after(device, voice_on(device, Telling(synthesiser)), "one two three four", seconds)
+
+    assert result.cut
+    assert (result.heard or "").split() == heard.split()
+
+
+async def test_a_sentence_that_was_cut_in_the_pause_after_it_was_heard_whole(
+    loudspeaker: Running, synthesiser: Any
+) -> None:
+    async with loudspeaker() as device:
+        result = await cut_after(device, voice_on(device, Telling(synthesiser, each_s=0.2)), "one two", 0.8)
+
+    assert (result.cut, result.heard) == (False, None)
+    assert result.played_s == pytest.approx(0.81, abs=0.02)
+
+
+async def test_word_times_stay_in_place_at_another_rate(loudspeaker: Running, synthesiser: Any) -> None:
+    synthesiser.rate = 500
+    telling = Telling(synthesiser)
+    synthesiser.synthesise = partial(at_half_rate, synthesiser)
+    async with loudspeaker() as device:
+        result = await cut_after(device, voice_on(device, telling), "one two three four", 0.85)
+
+    assert result.heard == "one two"
+    assert result.played_s == pytest.approx(0.86, abs=0.02)
+
+
+async def at_half_rate(synthesiser: Any, text: str) -> Speech:
+    return Speech(text, np.full(int(synthesiser.seconds * 500), 0.5, np.float32), 500)
+
+
+@pytest.mark.parametrize("at", range(0, 5200, 170))
+async def test_what_was_heard_is_the_beginning_of_what_was_said_wherever_it_is_cut(
+    loudspeaker: Running, synthesiser: Any, at: int
+) -> None:
+    async with loudspeaker() as device:
+        session = Session(
+            ScriptedListener(["hi there you"], stays_open=True),
+            EchoResponder(3),
+            voice_on(device, Telling(synthesiser)),
+        ).start()
+        async with session.events("floor") as floors:
+            async for event in floors:
+                if event.data["floor"] == "speaking":
+                    break
+        await anyio.sleep(at / 1000)
+        played_s = np.count_nonzero(device.sound == 0.5) / 1000
+        was_speaking = await session.interrupt()
+        conversation = await session.stop()
+
+    spoken = conversation.utterances[-1]
+    said = spoken.said or spoken.text
+    assert was_speaking
+    assert said == "hi there you hi there you (2) hi there you (3)"
+    assert said.startswith(spoken.text)
+    assert [*spoken.text.split(), *said[len(spoken.text) :].split()] == said.split()
+    full = int(played_s / 0.5 + 0.4)  # each word lasts 0.4 s of its half second, and counts from 0.3 s on
+    assert abs(len(spoken.text.split()) - full) <= 1

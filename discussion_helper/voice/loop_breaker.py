@@ -1,0 +1,33 @@
+"""The last resort against an agent that talks with itself."""
+
+from collections.abc import Iterable
+
+from discussion_helper.voice.echo_text import overlap_of
+
+__all__ = ["IN_A_ROW", "LOOP_SHARE", "LoopBreaker"]
+
+IN_A_ROW = 3
+"""So many turns one after the other, and it is no chance."""
+LOOP_SHARE = 0.5
+"""Of the agent's own words in a turn: a recogniser that hears a bad echo gets half of them."""
+
+
+class LoopBreaker:
+    """Counts turns that are the agent's own words, or its own voice."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self.tripped = False
+        """It has said so; it does so once."""
+
+    def turn(self, text: str, spoken: Iterable[str], *, own: bool = False) -> bool:
+        """One more turn; True when that is one too many. `own`: its sound was the agent's. No words count as nothing."""
+        if not text.strip() and not own:
+            return False
+        self._count = self._count + 1 if own or overlap_of(text, spoken) >= LOOP_SHARE else 0
+        tripped, self.tripped = self.tripped, self.tripped or self._count >= IN_A_ROW
+        return self.tripped and not tripped
+
+    def reset(self) -> None:
+        """Another microphone, or another place."""
+        self._count, self.tripped = 0, False
