@@ -21,7 +21,7 @@ class LoopBreaker:
         """It has said so; it does so once."""
 
     def turn(self, text: str, spoken: Iterable[str], *, own: bool = False) -> bool:
-        """One more turn; True when that is one too many. `own`: its sound was the agent's. No words count as nothing."""
+        """One more turn; True at one too many. `own`: its sound was the agent's. No words count as nothing."""
         if not text.strip() and not own:
             return False
         self._count = self._count + 1 if own or overlap_of(text, spoken) >= LOOP_SHARE else 0

@@ -18,6 +18,7 @@ from discussion_helper.types import Policy, Utterance
 from discussion_helper.voice.deciding import RESPONSE, Words
 from discussion_helper.voice.microphone import ANSWER_S, MicrophoneListener
 from discussion_helper.voice.notes import Decided, Ducked, Level, Muted, Note, Onset, Turn, WordsWanted
+from discussion_helper.voice.ports import Ears
 
 pytestmark = pytest.mark.anyio
 
@@ -28,7 +29,7 @@ class FakeMicrophone:
         self.speaking = self.half_duplex = False
         self.told: list[Words] = []
 
-    async def open_microphone(self, ears: MicrophoneListener) -> str:
+    async def open_microphone(self, ears: Ears) -> str:
         self.opens += 1
         return "fake [test]"
 

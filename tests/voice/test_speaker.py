@@ -17,6 +17,7 @@ from discussion_helper.tts.base import Speech, Word
 from discussion_helper.types import SpokenSentence
 from discussion_helper.voice.deciding import Words
 from discussion_helper.voice.microphone import MicrophoneListener
+from discussion_helper.voice.ports import Ears
 from discussion_helper.voice.speaker import SpeakerVoice
 
 pytestmark = pytest.mark.anyio
@@ -56,7 +57,7 @@ class Telling:
 class Opens:
     """A microphone that hears nothing."""
 
-    async def open_microphone(self, ears: MicrophoneListener) -> str:
+    async def open_microphone(self, ears: Ears) -> str:
         return "fake [test]"
 
     async def close_microphone(self) -> None: ...
