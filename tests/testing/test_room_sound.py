@@ -136,7 +136,7 @@ def test_a_track_forgets_what_is_older_than_it_keeps() -> None:
 
 
 def test_scenes_refuse_devices_that_cannot_be() -> None:
-    with pytest.raises(SettingError, match="latency_s: .* is too short"):
+    with pytest.raises(SettingError, match="is too short"):
         Loudspeaker(latency_s=0.0)
     with pytest.raises(SettingError, match="rate: 10 Hz"):
         Loudspeaker(rate=10)

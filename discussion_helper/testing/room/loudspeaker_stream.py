@@ -20,6 +20,7 @@ from discussion_helper.testing.room.watched_playback import WatchedPlayback
 __all__ = ["LoudspeakerStream"]
 
 _HELD_S = 2.0
+_SILENT_POWER = 1e-8
 
 
 class LoudspeakerStream:
@@ -54,7 +55,6 @@ class LoudspeakerStream:
         self._between = Interpolator(self._true_rate / around.rate)
         self._limit = 10.0 ** (device.clip_dbfs / 20.0)
         self._count = 0
-        self._last = (-1, 0)
         self._first = self._next = 0
         self._clock = Clock(self._true_rate, 0.0)
         self._anchor(opened_s)
@@ -105,15 +105,11 @@ class LoudspeakerStream:
             self._next = until
 
     def _note(self, position: Position, block: Samples, start: int) -> None:
-        generation, before = self._last
-        before = before if generation == position.generation else 0
-        count = position.samples - before
-        self._last = (position.generation, position.samples)
-        given = self._watched.given(position.generation, before, count)
+        given = self._watched.taken(position)
         gains = _gains(block, given, round(GAIN_S * self.rate))
         loud = first_above(block, AUDIBLE_DBFS)
         audible = -1 if loud is None else self._index(start + loud)
-        self._rendered(Rendered(self._index(start), self.due_s, position.generation, count, audible, gains))
+        self._rendered(Rendered(self._index(start), self.due_s, position.generation, len(given), audible, gains))
 
     def _index(self, count: int) -> int:
         return round(self._clock.at(count) * self._around.rate)
@@ -132,10 +128,11 @@ class LoudspeakerStream:
 
 def _gains(block: Samples, given: Samples, window: int) -> Samples:
     """What became of a reply in every window; NaN where it is silent itself, 0.0 where it has ended."""
-    sums = (
-        np.add.reduceat(np.square(block[: len(given)]), np.arange(0, len(given), window)) if len(given) else block[:0]
-    )
-    wanted = np.add.reduceat(np.square(given), np.arange(0, len(given), window)) if len(given) else block[:0]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        gains = np.sqrt(sums / np.where(wanted > window * 1e-8, wanted, np.nan))
-    return np.concatenate((gains, np.zeros(-(-len(block) // window) - len(gains), np.float32))).astype(np.float32)
+    gains = np.zeros(-(-len(block) // window), np.float32)
+    if not len(given):
+        return gains
+    edges = np.arange(0, len(given), window)
+    heard, wanted = (np.add.reduceat(np.square(samples), edges) for samples in (block[: len(given)], given))
+    loud = wanted > window * _SILENT_POWER
+    gains[: len(edges)] = np.where(loud, np.sqrt(heard / np.where(loud, wanted, 1.0)), np.nan)
+    return gains

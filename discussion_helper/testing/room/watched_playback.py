@@ -21,6 +21,7 @@ class WatchedPlayback(Playback):
         super().__init__(rate)
         self._tell = halted
         self._given: dict[int, Track] = {}
+        self._passed = Position(-1, 0, rate)
 
     def write(self, generation: int, samples: Samples) -> int | None:
         """As `Playback.write`."""
@@ -34,10 +35,12 @@ class WatchedPlayback(Playback):
         self._tell(generation)
         return super().halt(generation)
 
-    def given(self, generation: int, start: int, count: int) -> Samples:
-        """Samples of a reply as they were written; zeros of one that is forgotten."""
-        track = self._given.get(generation)
-        return np.zeros(count, np.float32) if track is None else track.read(start, count)
+    def taken(self, position: Position) -> Samples:
+        """What was taken out to get there since it was asked last, as it was written; zeros of a forgotten reply."""
+        before, self._passed = self._passed, position
+        start = before.samples if before.generation == position.generation else 0
+        track = self._given.get(position.generation, Track())
+        return track.read(start, position.samples - start)
 
     def _track(self, generation: int) -> Track:
         if generation not in self._given:
