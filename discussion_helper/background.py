@@ -7,8 +7,7 @@ import asyncio
 import contextvars
 import sys
 import threading
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Generic, Self, TypeVar
 
 import anyio
@@ -41,11 +40,16 @@ class Home:
     """The thread and the event loop that something belongs to."""
 
     def __init__(self) -> None:
-        self._home = _here()
+        self._thread, self._loop = _here()
+        self._asyncio = self._loop if isinstance(self._loop, asyncio.AbstractEventLoop) else None
 
     def check(self, name: str) -> None:
         """Raises RuntimeError in another thread or on another event loop: event loops do not wake each other."""
-        if _here() != self._home:
+        # Asked for every event, and which loop runs takes asyncio a system call before Python 3.12. Whether it runs
+        # says the same: a thread runs one at a time, unless trio is another's guest or runs inside it.
+        alone = self._asyncio if "trio" not in sys.modules else None
+        runs = _loop() is self._loop if alone is None else alone.is_running()
+        if not runs or threading.get_ident() != self._thread:
             raise RuntimeError(f"{name} runs on another event loop; call it there (anyio.from_thread.run)")
 
 
@@ -64,7 +68,8 @@ class Background(Generic[T]):
         self._shield = shield
         self._scope: anyio.CancelScope | None = None  # made by the task: there may be no event loop yet
         self._cancelled = False
-        self._finished = anyio.Event()
+        self._over = False
+        self._news: anyio.Event | None = None  # made by who waits
         self._outcome: list[T] = []
         self._error: BaseException | None = None
         self._task: object = None  # asyncio keeps only weak references to its tasks
@@ -74,7 +79,7 @@ class Background(Generic[T]):
     @property
     def running(self) -> bool:
         """Started and not finished."""
-        return self.started and not self._finished.is_set()
+        return self.started and not self._over
 
     @property
     def cancelled(self) -> bool:
@@ -110,7 +115,8 @@ class Background(Generic[T]):
         except BaseException as error:  # kept for wait()
             self._error = unwrapped(error)
         finally:
-            self._finished.set()
+            self._over = True
+            self._tell()
 
     def _explain(self, cancellation: BaseException) -> None:
         """A cancellation that came through: ours, dressed differently; the event loop's, which goes on; or none."""
@@ -127,10 +133,30 @@ class Background(Generic[T]):
         if not self.started:
             raise RuntimeError(f"{self._name} was not started; call start() first")
         self.check_here()
-        await self._finished.wait()
+        if self._over:
+            await checkpoint()
+        while not self._over:
+            await self._told()
+
+    async def ending(self) -> None:
+        """Wait until it ends, or is asked to."""
+        while self.running and not self._cancelled:
+            await self._told()
+
+    async def _told(self) -> None:
+        if self._news is None:
+            self._news = anyio.Event()
+        await self._news.wait()
+
+    def _tell(self) -> None:
+        news, self._news = self._news, None
+        if news is not None:
+            news.set()
 
     async def ends(self, *, within_s: float) -> bool:
         """Wait for the end at most `within_s` seconds, shielded. False = it is still running."""
+        if self._over:
+            return True
         with anyio.move_on_after(within_s, shield=True):
             await self.finished()
         with anyio.CancelScope(shield=True):  # time in which the event loop was held up is not the task's
@@ -157,6 +183,7 @@ class Background(Generic[T]):
         self._cancelled = True
         if self._scope is not None:
             self._scope.cancel()
+        self._tell()
 
     async def stop(self, *, within_s: float) -> bool:
         """Cancel, and wait for the end at most `within_s` seconds, shielded. False = it is still running."""
@@ -202,13 +229,19 @@ def _asyncio_task() -> asyncio.Task[Any] | None:
 
 
 def _here() -> tuple[int, object]:
-    """The thread, and the event loop that runs in it, also inside a callback of that loop; None = none does."""
+    """The thread, and the event loop that runs in it."""
+    return threading.get_ident(), _loop()
+
+
+def _loop() -> object:
+    """The event loop that runs in this thread, also inside a callback of that loop; None = none does."""
     trio = _trio()
-    loop: object = trio.lowlevel.current_trio_token() if trio is not None else None
-    if trio is None:
-        with suppress(RuntimeError):
-            loop = asyncio.get_running_loop()
-    return threading.get_ident(), loop
+    if trio is not None:
+        return trio.lowlevel.current_trio_token()
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
 
 
 def _trio() -> Any:
@@ -217,7 +250,7 @@ def _trio() -> Any:
     return trio if trio is not None and trio.lowlevel.in_trio_run() else None
 
 
-def _spawn(main: Callable[[], Awaitable[None]], name: str) -> object:
+def _spawn(main: Callable[[], Coroutine[Any, Any, None]], name: str) -> object:
     """Start a coroutine as a task of the running event loop; nothing is created when there is none."""
     trio = _trio()
     if trio is not None:
@@ -226,8 +259,4 @@ def _spawn(main: Callable[[], Awaitable[None]], name: str) -> object:
         loop = asyncio.get_running_loop()
     except RuntimeError:
         raise RuntimeError(f"{name} must be started from a running event loop (inside async code)") from None
-    return loop.create_task(_as_coroutine(main), name=name)
-
-
-async def _as_coroutine(main: Callable[[], Awaitable[None]]) -> None:
-    await main()
+    return loop.create_task(main(), name=name)

@@ -58,6 +58,15 @@ class Numbered(Generic[U]):
     item: U
 
 
+class _Present:
+    """A hub's watchers as `publish` goes through them: gathered once, and again after one came or left."""
+
+    __slots__ = ("watchers",)
+
+    def __init__(self) -> None:
+        self.watchers: tuple[weakref.ref[Subscription[Any]], ...] | None = None
+
+
 class EventHub(Generic[T]):
     """Publishes to every watcher in one order. Use it from the event loop's thread alone."""
 
@@ -65,10 +74,12 @@ class EventHub(Generic[T]):
         """`capacity`: items held for each watcher. `history`: newest items kept for resuming."""
         self._overflow = overflow
         self._capacity = capacity
-        self._history: deque[tuple[int, T]] = deque(maxlen=history)
+        self._history: deque[T] = deque(maxlen=history)
         # Weak, in order: a watcher who just goes away, without closing, leaves nothing behind.
         self._watchers: dict[int, weakref.ref[Subscription[Any]]] = {}
-        self._blocking: dict[int, weakref.ref[Subscription[Any]]] = {}
+        self._present = _Present()
+        self.waited_for: dict[int, weakref.ref[Subscription[Any]]] = {}
+        """Those whose overflow is Block; while there are none, `room_for` need not be awaited."""
         self._admitted = 0
         self._last_words: tuple[T, ...] | None = None
         self.epoch = secrets.token_hex(4)
@@ -81,8 +92,11 @@ class EventHub(Generic[T]):
         if self._last_words is not None:
             return
         self.sequence += 1
-        self._history.append((self.sequence, item))
-        for watcher in tuple(self._watchers.values()):
+        self._history.append(item)
+        watchers = self._present.watchers
+        if watchers is None:
+            watchers = self._present.watchers = tuple(self._watchers.values())
+        for watcher in watchers:
             subscription = watcher()
             if subscription is not None:
                 subscription.put(item)
@@ -93,22 +107,22 @@ class EventHub(Generic[T]):
         What is published at once then, without another await, is lost by none of them.
         """
         waited = False
-        while self._blocking and (room := self._held_up(item)) is not None:
+        while (room := self._held_up(item)) is not None:
             waited = True
             await room.opened()
         return waited
 
     def release(self) -> None:
         """From here on nobody waits for a watcher: the end is near."""
-        for watcher in tuple(self._blocking.values()):
+        for watcher in tuple(self.waited_for.values()):
             subscription = watcher()
             if subscription is not None and subscription.room is not None:
                 subscription.room.open()
-        self._blocking.clear()
+        self.waited_for.clear()
 
     def _held_up(self, item: T) -> Room | None:
         """The room of a watcher that has none; never the watcher, whom this would keep alive."""
-        for watcher in tuple(self._blocking.values()):
+        for watcher in tuple(self.waited_for.values()):
             subscription = watcher()
             if subscription is not None and subscription.holds_up(item):
                 return subscription.room
@@ -168,11 +182,12 @@ class EventHub(Generic[T]):
     ) -> Subscription[U]:
         """A watcher who has `held` already, and gets what is published from now on."""
         self._admitted += 1
-        key, watchers, blocking = self._admitted, self._watchers, self._blocking
+        key, watchers, present, blocking = self._admitted, self._watchers, self._present, self.waited_for
 
         def leave() -> None:
             watchers.pop(key, None)
             blocking.pop(key, None)
+            present.watchers = None
 
         subscription = Subscription(select=select, overflow=overflow, capacity=capacity, leave=leave)
         for taken in held:
@@ -192,15 +207,17 @@ class EventHub(Generic[T]):
                 room.open()
 
         self._watchers[key] = weakref.ref(subscription, gone)
+        self._present.watchers = None
         if room is not None:
-            self._blocking[key] = self._watchers[key]
+            self.waited_for[key] = self._watchers[key]
 
     def since(self, sequence: int) -> list[tuple[int, T]] | None:
         """What came after item number `sequence`, with numbers; None when some of it is no longer kept."""
-        oldest = self._history[0][0] if self._history else self.sequence + 1
-        if not oldest - 1 <= sequence <= self.sequence:
+        gone = self.sequence - len(self._history)
+        if not gone <= sequence <= self.sequence:
             return None
-        return [(number, item) for number, item in self._history if number > sequence]
+        kept = enumerate(self._history, gone + 1)
+        return [(number, item) for number, item in kept if number > sequence]
 
     def close(self, *last_words: T) -> None:
         """Publish the last words and release everybody; whoever comes later gets the last words alone. Idempotent."""
@@ -214,6 +231,7 @@ class EventHub(Generic[T]):
             if subscription is not None:
                 subscription.finish()
         self._watchers.clear()
+        self._present.watchers = None
         self.release()
 
     def __len__(self) -> int:

@@ -44,7 +44,7 @@ class Subscription(Generic[T]):
         self.room: Room | None = Room() if isinstance(overflow, Block) else None
         """For who waits until it is not full, where somebody may."""
         self._buffer: deque[T] = deque()
-        self._changed = anyio.Event()
+        self._awaited: anyio.Event | None = None  # made by who waits: making one takes longer than a delivery
         self._finished = False
         self._missed = 0
         self.dropped = 0
@@ -52,17 +52,22 @@ class Subscription(Generic[T]):
 
     def put(self, item: Any) -> None:
         """Take an item if it was asked for; never waits. Called by the hub."""
-        if not self._finished and (taken := self._select(item)) is not None:
+        if self._finished or (taken := self._select(item)) is None:
+            return
+        if self._awaited is None and len(self._buffer) < self._capacity:
+            self._buffer.append(taken)  # as nearly always: nobody is to be woken, and nothing is lost
+        else:
             self.take(taken)
 
     def take(self, taken: T) -> None:
         """Hold an item in the form that this watcher has it in. Called by the hub."""
-        lost = self._overflow.room_for(taken, self._buffer, self._capacity)
-        self.dropped += lost
-        self._missed += lost
+        if len(self._buffer) >= self._capacity:
+            lost = self._overflow.room_for(taken, self._buffer, self._capacity)
+            self.dropped += lost
+            self._missed += lost
         if len(self._buffer) < self._capacity:
             self._buffer.append(taken)
-        self._changed.set()
+        self._wake()
 
     def holds_up(self, item: Any) -> bool:
         """Whether the item is for this watcher, who is full and must not miss it. Asked by the hub."""
@@ -73,32 +78,33 @@ class Subscription(Generic[T]):
     def finish(self) -> None:
         """No more items come; those held can still be read. Called by the hub."""
         self._finished = True
-        self._changed.set()
+        self._wake()
+
+    def _wake(self) -> None:
+        awaited, self._awaited = self._awaited, None
+        if awaited is not None:
+            awaited.set()
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> T:
-        while True:
-            gap = self._take_gap()
-            if gap is not None:
-                return gap
-            if self._buffer:
-                item = self._buffer.popleft()
-                if self.room is not None:
-                    self.room.open()
-                return item
+        while not self._buffer:
             if self._finished:
                 raise StopAsyncIteration
-            if self._changed.is_set():  # several tasks may wait for it
-                self._changed = anyio.Event()
-            await self._changed.wait()
+            if self._awaited is None:  # several tasks may wait for it
+                self._awaited = anyio.Event()
+            await self._awaited.wait()
+        if self._missed and (gap := self._take_gap()) is not None:
+            return gap
+        item = self._buffer.popleft()
+        if self.room is not None:
+            self.room.open()
+        return item
 
     def _take_gap(self) -> T | None:
         missed, self._missed = self._missed, 0
-        if missed and isinstance(self._overflow, DropOldest):
-            return self._overflow.gap(missed, self._buffer[0])
-        return None
+        return self._overflow.gap(missed, self._buffer[0]) if isinstance(self._overflow, DropOldest) else None
 
     async def aclose(self) -> None:
         """Leave; idempotent. A pending iteration ends."""

@@ -112,8 +112,12 @@ class Step:
 
         Raises TurnCancelledError when the event that this step belongs to is over.
         """
-        if self.waits and await self.hub.room_for(event):
+        if self.waits and self.hub.waited_for and await self.hub.room_for(event):
             event = stamped(event, self.clock.now())
+        self.give(event)
+
+    def give(self, event: OutputEvent) -> None:
+        """`emit` without waiting for anybody."""
         if self.over:
             raise TurnCancelledError
         for observe in self._on_emit:
@@ -124,10 +128,6 @@ class Step:
             except BaseException:  # nothing is awaited: no cancellation of ours can be in it
                 _log.exception("an observer of %s failed", event.kind)
         self.hub.publish(event)
-
-    async def emit_from_outside(self, event: OutputEvent) -> None:
-        """The same for an event that does not know this step's clock."""
-        await self.emit(stamped(event, self.clock.now()))
 
     async def phase(self, phase: Phase) -> None:
         """Tell where the event is in its life."""

@@ -22,7 +22,7 @@ from discussion_helper.events import (
 from discussion_helper.text.errors import EventDroppedError, SessionClosedError
 from discussion_helper.text.inbox import INBOX, Inbox, Item, check_count
 from discussion_helper.text.inputs import InputEvent, InterruptEvent
-from discussion_helper.text.outputs import ClosedEvent, OutputEvent, Phase, is_droppable
+from discussion_helper.text.outputs import ClosedEvent, OutputEvent, Phase, is_droppable, stamped
 from discussion_helper.text.providers.base import Provider
 from discussion_helper.text.step import BUFFER, Step
 from discussion_helper.text.threads.base import Thread, ThreadStore
@@ -241,8 +241,13 @@ class Stream:
 
         Raises SessionClosedError.
         """
-        self._check_open()
-        await self._step.emit_from_outside(event)
+        self._home.check("a stream")
+        if self._closing:
+            raise SessionClosedError(self.id)
+        step = self._step
+        if step.hub.waited_for:
+            await step.hub.room_for(event)
+        step.give(stamped(event, step.clock.now()))
 
     def subscribe(
         self, *kinds: str, buffer: int | None = None, overflow: str | None = None
@@ -256,13 +261,12 @@ class Stream:
         check_count("buffer", held)
 
         def select(event: OutputEvent) -> OutputEvent | None:
-            asked = (not wanted or event.kind in wanted) and not isinstance(event, ClosedEvent)
-            return event if asked else None
+            return event if event.kind in wanted and not isinstance(event, ClosedEvent) else None
 
         self._home.check("a stream")
         blocks = _checked(overflow or self._overflow) == "block"
         policy: Block[OutputEvent] | DropNewest[OutputEvent] = Block() if blocks else DropNewest(is_droppable)
-        return self._step.hub.subscribe_as(select, overflow=policy, capacity=held)
+        return self._step.hub.subscribe_as(select if wanted else _unless_closed, overflow=policy, capacity=held)
 
     # -- the worker
 
@@ -316,6 +320,11 @@ class Stream:
         self._ended.set()
         if self._tell_closed is not None:
             self._tell_closed(self)
+
+
+def _unless_closed(event: OutputEvent) -> OutputEvent | None:
+    """What `subscribe` gives of every kind."""
+    return None if isinstance(event, ClosedEvent) else event
 
 
 def _checked(overflow: str) -> str:

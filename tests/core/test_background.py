@@ -133,3 +133,37 @@ def test_what_a_callback_of_the_loop_started_can_be_stopped_by_its_tasks() -> No
         return await background.stop(within_s=1.0)
 
     assert asyncio.run(main())
+
+
+async def test_who_waits_for_the_ending_is_told_of_the_request_before_the_end() -> None:
+    may_end = anyio.Event()
+
+    async def main() -> None:
+        with anyio.CancelScope(shield=True):
+            await may_end.wait()
+
+    background = Background(main).start()
+    await anyio.wait_all_tasks_blocked()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(background.finished)
+        tasks.start_soon(background.ending)
+        await anyio.wait_all_tasks_blocked()
+        background.cancel()
+        await background.ending()
+        still_running = background.running
+        may_end.set()
+    await background.ending()
+
+    assert still_running
+    assert not background.running
+
+
+async def test_who_waits_for_the_ending_is_told_of_an_end_that_nobody_asked_for() -> None:
+    async def main() -> str:
+        await anyio.sleep(1.0)
+        return "done"
+
+    background = Background(main).start()
+    await background.ending()
+
+    assert "done" == background.result

@@ -159,3 +159,62 @@ async def test_a_watcher_may_have_the_items_in_another_form() -> None:
     hub.close(9)
 
     assert ["number 1", "number 3", "number 9"] == [word async for word in words]
+
+
+async def test_who_comes_gets_what_follows_and_who_leaves_gets_no_more_however_they_alternate() -> None:
+    hub = hub_of(capacity=100, history=100)
+    stays = hub.subscribe()
+    hub.publish(1)
+    late = hub.subscribe()
+    hub.publish(2)
+    await late.aclose()
+    last = hub.subscribe()
+    hub.publish(3)
+    del last
+    gc.collect()
+    hub.publish(4)
+    hub.close()
+
+    assert [1, 2, 3, 4] == [item async for item in stays]
+    assert [] == [item async for item in late]
+    assert 0 == len(hub)
+
+
+async def test_who_comes_or_leaves_while_an_item_is_published_holds_it_up_for_nobody() -> None:
+    hub, came = hub_of(), list[object]()
+
+    def comes(_: int) -> bool:
+        came.append(hub.subscribe())
+        leaver.finish()
+        del leavers[:]
+        return True
+
+    first = hub.subscribe(comes)
+    leavers = [leaver := hub.subscribe()]
+    last = hub.subscribe()
+    hub.publish(1)
+    hub.close()
+
+    assert [1] == [item async for item in first]
+    assert [1] == [item async for item in last]
+    assert [] == [item async for item in leaver]
+    assert 1 == len(came)
+
+
+async def test_every_task_that_waits_for_one_watcher_is_woken_and_a_cancelled_one_takes_nothing() -> None:
+    hub, had = hub_of(capacity=10, history=1), list[int]()
+    watcher = hub.subscribe()
+
+    async def take() -> None:
+        had.append(await anext(watcher))
+
+    with anyio.move_on_after(1.0):
+        await take()
+    async with anyio.create_task_group() as tasks:
+        for _ in range(3):
+            tasks.start_soon(take)
+        await anyio.wait_all_tasks_blocked()
+        for number in range(3):
+            hub.publish(number)
+
+    assert [0, 1, 2] == sorted(had)
