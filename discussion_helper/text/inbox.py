@@ -2,7 +2,7 @@
 
 import secrets
 from collections import deque
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
 import anyio
 
@@ -23,7 +23,7 @@ def check_count(name: str, value: object) -> None:
 
 
 def _identified(context: EventContext) -> EventContext:
-    return context if context.event_id else replace(context, event_id=secrets.token_urlsafe(8))
+    return context if context.event_id else EventContext(context.provenance, secrets.token_urlsafe(8))
 
 
 @dataclass(slots=True, eq=False)
@@ -32,8 +32,18 @@ class Item:
 
     event: InputEvent
     context: EventContext
-    answered: anyio.Event = field(default_factory=anyio.Event)
+    over: bool = False
     error: SessionError | None = None
+    _answered: anyio.Event | None = None  # made for who waits, which few do
+
+    @property
+    def answered(self) -> anyio.Event:
+        """Set once it is over."""
+        if self._answered is None:
+            self._answered = anyio.Event()
+            if self.over:
+                self._answered.set()
+        return self._answered
 
     @classmethod
     def of(cls, event: InputEvent) -> "Item":
@@ -45,9 +55,10 @@ class Item:
 
     def answer(self, error: SessionError | None = None) -> None:
         """It is over, well or with an error; the first answer counts."""
-        if not self.answered.is_set():
-            self.error = error
-            self.answered.set()
+        if not self.over:
+            self.over, self.error = True, error
+            if self._answered is not None:
+                self._answered.set()
 
     async def answer_of(self) -> None:
         """Wait for it. Raises the error that it is over with."""

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
-from functools import partial
 
 import anyio
 
@@ -54,8 +53,8 @@ class Worker:
         self._processor = processor
         self._inbox = inbox
         self._on_phase = on_phase
+        self._acting = step
         self._turn: Background[bool] | None = None
-        self._waiting = anyio.CancelScope()
         self.item: Item | None = None
         """What is being processed."""
 
@@ -70,31 +69,40 @@ class Worker:
 
     async def run(self) -> None:
         """Process events until the inbox is closed."""
-        while (item := await self._inbox.next()) is not None:
-            self.item = item
-            await self._process(item)
+        while await self._process():
             self.item = None
 
     def cancel(self) -> None:
         """Cancel the turn that runs, if one does."""
-        if self._turn is not None:
+        if self._turn is not None and self.item is not None:
             self._turn.cancel()
-            self._waiting.cancel()
 
-    async def _process(self, item: Item) -> None:
-        step = self._step.within(item.context, record=self._handle.append, on_phase=self._on_phase)
-        # Nothing is awaited between taking the item and here: whoever cancels finds the turn.
-        self._turn = Background(partial(self._act, item, step), name="a turn").start()
+    async def _process(self) -> bool:
+        """See the next event through; False when there is none any more."""
+        # The task of the turn is there before its event: no wake-up of this one comes between them.
+        self._turn = Background(self._next, name="a turn").start()
         error = await self._outcome(self._turn)
-        self._turn = None
-        step.over = True
+        item, self._turn = self.item, None
+        if item is None:
+            return False
+        self._acting.over = True
         error = await self._saved(error)
         await self._tell_end(self._step.within(item.context, on_phase=self._on_phase), error)
         item.answer(error if error is None or isinstance(error, ProcessError) else ProcessError(error))
+        return True
 
-    async def _act(self, item: Item, step: Step) -> bool:
+    async def _next(self) -> bool:
         """True when it ended by itself."""
         _PROCESSING.set(_PROCESSING.get() | {self.thread.id})
+        item = await self._inbox.next()
+        if item is not None:
+            # Nothing is awaited between taking the item and here: whoever cancels finds the turn.
+            self.item = item
+            self._acting = self._step.within(item.context, record=self._handle.append, on_phase=self._on_phase)
+            await self._act(item, self._acting)
+        return True
+
+    async def _act(self, item: Item, step: Step) -> None:
         match item.event:
             case UserMessageEvent(content):
                 await step.submit(self.thread.state, "user", Text(content))
@@ -103,13 +111,11 @@ class Worker:
                 pass
             case event:
                 raise UnsupportedEventError(event.kind)
-        return True
 
     async def _outcome(self, turn: Background[bool]) -> BaseException | None:
         """What the turn failed with; TurnCancelledError when it was cancelled and did not end well all the same."""
         try:
-            with anyio.CancelScope() as self._waiting:
-                await turn.finished()
+            await turn.ending()
             if not await turn.ends(within_s=LET_GO_S):
                 _log.warning("a turn of thread %s does not let go; it is left behind", self.thread.id)
         except BaseException:  # the event loop ends

@@ -24,7 +24,14 @@ from discussion_helper.text.errors import (
 )
 from discussion_helper.text.inputs import EventContext, InterruptEvent, UserMessageEvent
 from discussion_helper.text.manager import Manager
-from discussion_helper.text.outputs import ErrorEvent, LifecycleEvent, OutputEvent, TurnCompleteEvent
+from discussion_helper.text.outputs import (
+    ArtifactEvent,
+    ErrorEvent,
+    LifecycleEvent,
+    OutputEvent,
+    PropertiesEvent,
+    TurnCompleteEvent,
+)
 from discussion_helper.text.providers.scripted import FOREVER, Cue, ScriptedProvider
 from discussion_helper.text.state import State, Turn
 from discussion_helper.text.step import Step
@@ -815,3 +822,50 @@ async def test_what_is_no_event_is_refused_at_once(manager_of: Make, event: Any)
         with pytest.raises(SettingError, match="content"):
             UserMessageEvent(5)  # type: ignore[arg-type]
         await stream.process(said("hi"))
+
+
+async def test_cancelling_between_two_events_cancels_neither(manager_of: Make) -> None:
+    async with manager_of(echo()) as manager:
+        stream = await manager.create()
+        for content in ("one", "two"):
+            await stream.process(said(content))
+            stream.cancel()
+            await anyio.wait_all_tasks_blocked()
+            stream.cancel()
+
+        assert ["one", "Hello world", "two", "Hello world"] == [turn.text for turn in stream.thread.state.turns]
+        assert not stream.busy
+
+
+async def test_whatever_is_emitted_comes_with_the_streams_time_and_the_callers_own_stays_as_it_is(
+    manager_of: Make,
+) -> None:
+    context = EventContext("somebody")
+    given: list[Any] = [
+        TurnCompleteEvent(Turn("user", (Text("hi"),)), context),
+        ArtifactEvent(TextDelta("x"), context),
+        LifecycleEvent("done", context),
+        ErrorEvent(OSError("broken"), context),
+        PropertiesEvent({"model": "none"}, context),
+    ]
+    async with manager_of(echo()) as manager:
+        stream = await manager.create()
+        output = stream.subscribe()
+        await anyio.sleep(2.0)
+        for event in given:
+            await stream.emit(event)
+        had = [await anext(output) for _ in given]
+
+    assert [type(event)(getattr(event, event.__match_args__[0]), context, 2.0) for event in given] == had
+    assert {0.0} == {event.at_s for event in given}
+
+
+async def test_an_answer_can_be_asked_for_after_the_end(manager_of: Make) -> None:
+    async with manager_of(echo()) as manager:
+        stream = await manager.create()
+        item = stream.enqueue(said("hi"))
+        await stream.process(InterruptEvent())
+
+        await item.answered.wait()
+        with pytest.raises(EventDroppedError):
+            await item.answer_of()
