@@ -14,6 +14,7 @@ from discussion_helper.audio.echo import EchoPath
 from discussion_helper.audio.file_devices import FileCapture
 from discussion_helper.choices import LLM_MODEL, Choices, choose, describe_llm, model_names
 from discussion_helper.errors import DeviceError, SettingError
+from discussion_helper.listening import hearing_with
 from discussion_helper.parts import Responder, Thread, check_parts
 from discussion_helper.responder.base import EndpointChoice, api_key_for
 from discussion_helper.responder.prompt import system_prompt
@@ -21,13 +22,10 @@ from discussion_helper.session import Session
 from discussion_helper.settings import Settings
 from discussion_helper.stt.base import Recogniser
 from discussion_helper.tts.base import Synthesiser
-from discussion_helper.vad.silero import SileroDetector
-from discussion_helper.vad.webrtc import WebRtcDetector
-from discussion_helper.voice.assembly import hearing_of, overlap_of, session_on
+from discussion_helper.voice.assembly import session_on
 from discussion_helper.voice.devices import Devices, file_devices, sound_devices
 from discussion_helper.voice.engine import AudioEngine
 from discussion_helper.voice.health import Health
-from discussion_helper.voice.hearing import Hearing
 
 __all__ = ["LLM_MODEL", "Talk", "model_names", "open_talk", "responder_for"]
 
@@ -107,15 +105,8 @@ def _engine(devices: Devices, settings: Settings) -> AudioEngine:
         inbox=devices.inbox,
         open_capture=devices.open_capture,
         open_playback=devices.open_playback,
-        hearing=lambda rate: _hearing(rate, echo, settings),
+        hearing=lambda rate: hearing_with(rate, echo, policy=settings.policy, language=settings.language),
     )
-
-
-def _hearing(rate: int, echo: EchoPath, settings: Settings) -> Hearing:
-    gates = WebRtcDetector(mode=2), WebRtcDetector(mode=3)
-    overlap = overlap_of(settings.policy, language=settings.language, gate=gates[0], clean_gate=gates[1])
-    gate, judge = WebRtcDetector(mode=2), SileroDetector()
-    return hearing_of(rate, gate=gate, judge=judge, echo=echo, policy=settings.policy, overlap=overlap)
 
 
 def _ears_and_voice(choices: Choices, settings: Settings) -> tuple[Recogniser, Synthesiser]:

@@ -27,6 +27,7 @@ LAYERS = (  # from the bottom; a module imports from its own layer and those bel
     ("audio",),
     ("vad", "turn", "stt", "tts", "responder"),
     ("voice", "text"),
+    ("listening", "recorder"),
     ("testing",),
     ("gateway", "interaction", "store"),
     ("web", "platforms"),
@@ -36,7 +37,16 @@ LAYERS = (  # from the bottom; a module imports from its own layer and those bel
 )
 RANK = {folder: rank for rank, layer in enumerate(LAYERS) for folder in layer}
 STAGES = LAYERS[5]
-COMPOSERS = ("app", "bench", "choices", "commands", "doctor", "testing", "text_app")  # they choose the adapters
+COMPOSERS = (
+    "app",
+    "bench",
+    "choices",
+    "commands",
+    "doctor",
+    "listening",
+    "testing",
+    "text_app",
+)  # they choose the adapters
 SHARED = (  # not adapters: parts of stages that others stand on
     *("responder.clauses", "responder.completion", "responder.embedded_model", "responder.endpoint_client"),
     *("responder.llama", "responder.patience", "responder.reasoning"),

@@ -5,7 +5,6 @@ from discussion_helper.session import Session
 from discussion_helper.stt.base import Recogniser
 from discussion_helper.tts.base import Synthesiser
 from discussion_helper.turn.activity import ActivityTracker
-from discussion_helper.turn.endpointing import SilenceEndpointer
 from discussion_helper.turn.turns import TurnSegmenter
 from discussion_helper.types import Policy
 from discussion_helper.vad.base import Detector
@@ -17,11 +16,14 @@ from discussion_helper.voice.lexicon import Lexicon
 from discussion_helper.voice.microphone import MicrophoneListener
 from discussion_helper.voice.overlap import Overlap
 from discussion_helper.voice.speaker import SpeakerVoice
+from discussion_helper.voice.tuning import Tuning
 
 __all__ = ["hearing_of", "overlap_of", "session_on"]
 
 
-def overlap_of(policy: Policy, *, language: str | None, gate: Detector, clean_gate: Detector) -> Overlap | None:
+def overlap_of(
+    policy: Policy, *, language: str | None, gate: Detector, clean_gate: Detector, tuning: Tuning | None = None
+) -> Overlap | None:
     """What becomes of the agent while the user speaks, if anything; the two gates are nobody else's."""
     if not policy.allow_barge_in or not policy.barge_in_resume_after_s:
         return None
@@ -32,16 +34,24 @@ def overlap_of(policy: Policy, *, language: str | None, gate: Detector, clean_ga
         min_words=policy.barge_in_min_words,
         resume_after_s=policy.barge_in_resume_after_s,
     )
-    return Overlap(decider, gate=gate, clean_gate=clean_gate)
+    return Overlap(decider, gate=gate, clean_gate=clean_gate, rule=(tuning or Tuning()).duck_rule())
 
 
 def hearing_of(
-    rate: int, *, gate: Detector, judge: Detector, echo: EchoPath, policy: Policy, overlap: Overlap | None = None
+    rate: int,
+    *,
+    gate: Detector,
+    judge: Detector,
+    echo: EchoPath,
+    policy: Policy,
+    overlap: Overlap | None = None,
+    tuning: Tuning | None = None,
 ) -> Hearing:
     """What listens to a microphone of `rate` hertz; `echo` is one for the whole session: it knows the room."""
-    tracker = ActivityTracker(gate=gate, judge=judge)
+    tuning = tuning or Tuning()
+    tracker = ActivityTracker(gate=gate, judge=judge, hysteresis=tuning.hysteresis())
     onset = OnsetRule(min_speech_s=policy.barge_in_min_speech_s)
-    return Hearing(rate, segmenter=TurnSegmenter(tracker, SilenceEndpointer()), echo=echo, onset=onset, overlap=overlap)
+    return Hearing(rate, segmenter=TurnSegmenter(tracker, tuning.endpointer()), echo=echo, onset=onset, overlap=overlap)
 
 
 def session_on(

@@ -52,9 +52,11 @@ class AudioWork:
         lost: Callable[[DeviceLost], object],
         failed: Callable[[Exception], object],
         tap: Tap | None = None,
+        note_tap: Callable[[Note], object] | None = None,
     ) -> None:
+        """`note_tap` is shown every note, on the audio thread, behind the item that it comes of; it must not wait."""
         self._noted, self._lost, self._failed = noted, lost, failed
-        self._tap = tap
+        self._tap, self._note_tap = tap, note_tap
         self._hearing: Hearing | None = None
         self._microphone = ""
         self._before = 0.0
@@ -135,6 +137,8 @@ class AudioWork:
     def _tell(self, notes: list[Note]) -> None:
         for note in notes:
             self._act(note)
+            if self._note_tap is not None:
+                self._note_tap(note)
             self._call(self._noted, note)
 
     def _act(self, note: Note) -> None:

@@ -50,11 +50,13 @@ class AudioEngine:
         driver: Callable[[Inbox, AudioWork], Driver] = AudioThread,
         run: Runner = anyio.to_thread.run_sync,
         tap: Tap | None = None,
+        note_tap: Callable[[Note], object] | None = None,
     ) -> None:
         """`inbox`: what the devices feed. `hearing` makes what listens, from the microphone's rate.
 
         The openers block; they raise DeviceError. That of the loudspeaker gives the same `playback` each time.
-        `driver` makes what drives the audio work, `run` runs what blocks. `tap` is shown every item on its way.
+        `driver` makes what drives the audio work, `run` runs what blocks. `tap` is shown every item on its way,
+        `note_tap` every note.
         """
         self._open_capture = open_capture
         self._open_playback = open_playback
@@ -65,7 +67,7 @@ class AudioEngine:
         self._ears: Ears | None = None
         self._on_lost: Callable[[Exception], None] = _log.error
         self._run = run
-        self._work = AudioWork(noted=self._noted, lost=self._lost, failed=self._fail, tap=tap)
+        self._work = AudioWork(noted=self._noted, lost=self._lost, failed=self._fail, tap=tap, note_tap=note_tap)
         self._driver = driver(inbox, self._work)
         self._reopening = Reopening()
         self._losses = self._overflows = self._underflows = 0

@@ -28,11 +28,11 @@ class Overlap:
     What it turns down is the reply that was heard last; another reply makes it forget.
     """
 
-    def __init__(self, decider: Decider, *, gate: Detector, clean_gate: Detector) -> None:
-        """`gate` says yes easily, `clean_gate` does not; both hear 10 ms at 16 kHz."""
+    def __init__(self, decider: Decider, *, gate: Detector, clean_gate: Detector, rule: DuckRule | None = None) -> None:
+        """`gate` says yes easily, `clean_gate` does not; both hear 10 ms at 16 kHz. `rule`: one of your own tuning."""
         self._decider = decider
         self._gate, self._clean_gate = gate, clean_gate
-        self._rule = DuckRule()
+        self._rule = rule or DuckRule()
         self.half_duplex = False
         """Nothing less than a loud voice is heard over the agent."""
         self._generation = -1

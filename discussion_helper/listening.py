@@ -1,0 +1,28 @@
+"""How a talk listens: which detectors hear a microphone, for those who hold a talk and those who replay one."""
+
+from discussion_helper.types import Policy
+from discussion_helper.vad.silero import SileroDetector
+from discussion_helper.vad.webrtc import WebRtcDetector
+from discussion_helper.voice.assembly import hearing_of, overlap_of
+from discussion_helper.voice.hearing import EchoPath, Hearing
+from discussion_helper.voice.tuning import Tuning
+
+__all__ = ["hearing_with"]
+
+
+def hearing_with(
+    rate: int, echo: EchoPath, *, policy: Policy, language: str | None, tuning: Tuning | None = None
+) -> Hearing:
+    """What hears a microphone of `rate` hertz in a real talk; `echo` is one for the whole session.
+
+    Raises ModelMissing or ModelCorrupt for the neural detector.
+    """
+    overlap = overlap_of(
+        policy,
+        language=language,
+        gate=WebRtcDetector(mode=2),
+        clean_gate=WebRtcDetector(mode=3),
+        tuning=tuning,
+    )
+    gate, judge = WebRtcDetector(mode=2), SileroDetector()
+    return hearing_of(rate, gate=gate, judge=judge, echo=echo, policy=policy, overlap=overlap, tuning=tuning)
