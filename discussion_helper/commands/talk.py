@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from discussion_helper.commands.option import Given, with_file
 from discussion_helper.errors import DeviceError, SettingError
 from discussion_helper.settings import Settings
 from discussion_helper.types import Policy
@@ -32,14 +33,24 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     about = "talk with this machine"
     parser = subparsers.add_parser("talk", help=about, description=f"{about.capitalize()}.", epilog=_KEYS)
     parts = parser.add_argument_group("what listens, answers and speaks")
-    parts.add_argument("--language", metavar="CODE", default=_DEFAULTS.language, help="language (default: %(default)s)")
-    text = "voice model, or a Piper FILE.onnx (default: %(default)s)"
-    parts.add_argument("--voice", metavar="NAME", default=_DEFAULTS.voice, help=text)
-    parts.add_argument("--stt", metavar="NAME", default=_DEFAULTS.stt, help="recogniser model (default: %(default)s)")
     parts.add_argument(
-        "--llm", metavar="SPEC", default=_DEFAULTS.llm, help="embedded, FILE.gguf, or MODEL@URL (default: %(default)s)"
+        "--language", action=Given, metavar="CODE", default=_DEFAULTS.language, help="language (default: %(default)s)"
     )
-    parts.add_argument("--system", metavar="TEXT", default=_DEFAULTS.system, help="what the model is told beforehand")
+    text = "voice model, or a Piper FILE.onnx (default: %(default)s)"
+    parts.add_argument("--voice", action=Given, metavar="NAME", default=_DEFAULTS.voice, help=text)
+    parts.add_argument(
+        "--stt", action=Given, metavar="NAME", default=_DEFAULTS.stt, help="recogniser model (default: %(default)s)"
+    )
+    parts.add_argument(
+        "--llm",
+        action=Given,
+        metavar="SPEC",
+        default=_DEFAULTS.llm,
+        help="embedded, FILE.gguf, or MODEL@URL (default: %(default)s)",
+    )
+    parts.add_argument(
+        "--system", action=Given, metavar="TEXT", default=_DEFAULTS.system, help="what the model is told beforehand"
+    )
     _add_devices(parser)
     _add_policy(parser)
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout when the talk is over")
@@ -49,8 +60,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 def _add_devices(parser: argparse.ArgumentParser) -> None:
     devices = parser.add_argument_group("devices", "A part of a name is enough: see `discussion-helper devices`.")
     devices.add_argument("--device", metavar="NAME", help="microphone and loudspeaker")
-    devices.add_argument("--microphone", metavar="NAME", help="microphone alone")
-    devices.add_argument("--loudspeaker", metavar="NAME", help="loudspeaker alone")
+    devices.add_argument("--microphone", action=Given, metavar="NAME", help="microphone alone")
+    devices.add_argument("--loudspeaker", action=Given, metavar="NAME", help="loudspeaker alone")
     text = "recordings that speak instead of a microphone, one turn a file"
     devices.add_argument("--input", metavar="FILE", type=Path, nargs="+", action="extend", default=[], help=text)
     text = "WAV file instead of the loudspeaker, for talks with recordings"
@@ -59,10 +70,13 @@ def _add_devices(parser: argparse.ArgumentParser) -> None:
 
 def _add_policy(parser: argparse.ArgumentParser) -> None:
     policy = parser.add_argument_group("manners")
-    policy.add_argument("--no-barge-in", action="store_true", help="answers cannot be interrupted by talking")
-    policy.add_argument("--max-sentences", metavar="N", type=int, default=0, help="longest answer; 0 = no limit")
+    text = "answers cannot be interrupted by talking, or can, whatever the settings file says"
+    policy.add_argument("--no-barge-in", "--barge-in", action=Given, nargs=0, default=False, help=text)
+    policy.add_argument(
+        "--max-sentences", action=Given, metavar="N", type=int, default=0, help="longest answer; 0 = no limit"
+    )
     text = "end after so many seconds of silence; 0 = never"
-    policy.add_argument("--silence-timeout", metavar="S", type=float, default=0.0, help=text)
+    policy.add_argument("--silence-timeout", action=Given, metavar="S", type=float, default=0.0, help=text)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -84,7 +98,7 @@ def hold_talk(arguments: argparse.Namespace, opener: "Opener") -> int:
         exit_soon = ExitSoon(document.print, silent=document.silent)
         owner = TalkOwner(opener, face_of, document, exit_soon, suggest=suggestion)
         with exit_soon.at_once():
-            return anyio.run(owner.hold, lambda: plan_of(arguments))
+            return anyio.run(owner.hold, lambda: plan_of(with_file(arguments)))
 
 
 @asynccontextmanager

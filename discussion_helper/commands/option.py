@@ -1,0 +1,67 @@
+"""Options that know whether they were given, and the settings file where they were not."""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from discussion_helper.errors import SettingError
+from discussion_helper.settings import Settings
+
+__all__ = ["Given", "with_file"]
+
+_INSTEAD: Mapping[str, tuple[str, ...]] = {
+    "microphone": ("device", "input"),
+    "loudspeaker": ("device", "output"),
+}
+"""Options that say the same as a key of the file, or contradict it: then the file is silent."""
+_FLAGS = {"barge_in": "no_barge_in"}
+"""Keys of the file that say the opposite of an option."""
+
+
+class Given(argparse.Action):
+    """Stores what was given, as usual, and notes that it was, in `given`; for options with a value and for flags."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,  # noqa: ARG002 - as actions are called
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,
+    ) -> None:
+        value = not (option_string or "").startswith("--barge-in") if self.nargs == 0 else values
+        setattr(namespace, self.dest, value)
+        namespace.given = {*getattr(namespace, "given", ()), self.dest}
+
+
+def with_file(arguments: argparse.Namespace) -> argparse.Namespace:
+    """The arguments, with what the settings file says where the command line said nothing.
+
+    Only for options of this command. Blocks. Raises SettingError naming the file.
+    """
+    from discussion_helper.config_file import read_config
+
+    filled = argparse.Namespace(**vars(arguments))
+    given: set[str] = getattr(arguments, "given", set())
+    for key, value in read_config().items():
+        name = _FLAGS.get(key, key)
+        instead = any(getattr(arguments, other, None) for other in _INSTEAD.get(key, ()))
+        if hasattr(arguments, name) and name not in given and not instead:
+            _check(key, value)
+            setattr(filled, name, not value if key in _FLAGS else value)
+    return filled
+
+
+def _check(key: str, value: str | bool | int | float) -> None:
+    """What it names is there: otherwise the command line would be blamed for it. Raises SettingError."""
+    from discussion_helper.choices import llm_of, recogniser_of, voice_of
+    from discussion_helper.config_file import config_path
+
+    try:
+        if key == "stt":
+            recogniser_of(Settings(stt=str(value)))
+        elif key == "voice":
+            voice_of(Settings(voice=str(value)))
+        elif key == "llm":
+            llm_of(Settings(llm=str(value)))
+    except SettingError as error:
+        raise SettingError(f"{config_path()}: {error.what}", fix=error.fix) from error

@@ -1,0 +1,134 @@
+"""The settings file."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discussion_helper.config_file import KEYS, VARIABLE, Value, config_path, read_config, write_config
+from discussion_helper.errors import SettingError
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "folder" / "settings.toml"
+
+
+def written(file: Path, text: str | bytes) -> Path:
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return file
+
+
+def test_no_file_says_nothing(file: Path) -> None:
+    assert {} == read_config(file)
+
+
+def test_what_was_written_is_read(file: Path) -> None:
+    values: dict[str, Value] = {
+        "stt": "base",
+        "barge_in": False,
+        "max_sentences": 3,
+        "silence_timeout": 2.5,
+        "microphone": 'a "b" [ALSA]\\',
+    }
+
+    assert file == write_config(values, file)
+    assert values == read_config(file)
+
+
+def test_comments_and_other_keys_stay(file: Path) -> None:
+    written(file, '# mine\r\nstt = "base"  # slow\r\nlanguage = "en"\r\n')
+    write_config({"stt": "tiny.en", "barge_in": False}, file)
+
+    assert file.read_text() == '# mine\nstt = "tiny.en"\nlanguage = "en"\nbarge_in = false\n'
+
+
+def test_a_line_of_a_long_text_is_not_taken_for_a_setting(file: Path) -> None:
+    written(file, 'system = """\nstt = 1\n"""\n')
+    write_config({"stt": "base"}, file)
+
+    assert {"system": "stt = 1\n", "stt": "base"} == read_config(file)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('sst = "base"', ["there is no setting 'sst'", "Use language, stt,"]),
+        ("stt = 3", ["stt: 3 is not text"]),
+        ('barge_in = "no"', ["barge_in: 'no' is not true or false"]),
+        ("barge_in = 0", ["barge_in: 0 is not true or false"]),
+        ("max_sentences = true", ["max_sentences: True is not a whole number"]),
+        ("max_sentences = -1", ["max_sentences: -1 is out of range"]),
+        ("silence_timeout = nan", ["silence_timeout: nan is out of range"]),
+        ('language = "english"', ["language: 'english' is not a language code"]),
+        ('stt = ""', ["stt: it is empty"]),
+        ("[talk]\nstt = 'base'", ["there is no setting 'talk'"]),
+        ("stt = base", ["is not TOML", "line 1"]),
+        (b"stt = '\xff'", ["is not TOML", "UTF-8"]),
+        ("#" * 70_000, ["longer than 65536 bytes"]),
+        ("language = " + "[" * 5_000, ["is not TOML"]),
+    ],
+)
+def test_what_is_wrong_is_told_with_file_key_and_fix(text: str | bytes, words: list[str], file: Path) -> None:
+    with pytest.raises(SettingError) as caught:
+        read_config(written(file, text))
+
+    assert caught.value.what.startswith(str(file))
+    assert caught.value.fix
+    assert all(word in str(caught.value) for word in words), str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_a_folder_in_its_place_is_told(tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match="cannot be read"):
+        read_config(tmp_path)
+
+
+def test_a_wrong_value_is_not_written_and_nothing_is_lost(file: Path) -> None:
+    written(file, 'stt = "base"\n')
+    for values in ({"max_sentences": -1}, {"nonsense": "x"}, {"microphone": "\udcff"}):
+        with pytest.raises(SettingError):
+            write_config(values, file)
+
+    assert file.read_text() == 'stt = "base"\n'
+    assert [file] == list(file.parent.iterdir())
+
+
+def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    with pytest.raises(SettingError, match=r"cannot be (read|written)"):
+        write_config({"stt": "base"}, tmp_path / "file" / "settings.toml")
+
+
+def test_the_variable_names_another_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "mine.toml"))
+    assert tmp_path / "mine.toml" == config_path()
+
+    monkeypatch.delenv(VARIABLE)
+    assert "settings.toml" == config_path().name
+    assert "discussion_helper" == config_path().parent.name
+
+
+VALUES = {
+    "text": st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip),
+    "true or false": st.booleans(),
+    "a whole number": st.integers(0, 10_000),
+    "a number of seconds": st.floats(0.0, 86_400.0),
+}
+FILES = st.fixed_dictionaries({}, optional={key: VALUES[kind] for key, kind in KEYS.items() if key != "language"})
+
+
+@given(before=FILES, after=FILES)
+def test_any_settings_come_back_as_they_were_written(
+    before: dict[str, str | bool | float],
+    after: dict[str, str | bool | float],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    file = tmp_path_factory.mktemp("settings") / "settings.toml"
+    write_config(before, file)
+    write_config(after, file)
+
+    assert {**before, **after} == read_config(file)
