@@ -30,8 +30,8 @@ LATEST_S = 1.0
 LEAST_SHARE = 0.03
 """Of the sweeps in what is heard, for an echo. Measured in 108 simulated rooms (echo 0 to -40 dB, 5 to 600 ms late,
 noise at -80 and -50 dBFS, rates 16, 44.1 and 48 kHz, clocks 200 ppm apart, reverberation 0 and 0.25 s) 0.042 and more,
-0.034 at -39 dB in noise at -50 dBFS and reverberation of 0.1 s; in 479 stretches of recorded speech and noise without an
-echo 0.027 at most, in 200 of white noise 0.007."""
+0.034 at -39 dB in noise at -50 dBFS and reverberation of 0.1 s; in 479 stretches of recorded speech and noise without
+an echo 0.027 at most, in 200 of white noise 0.007."""
 _SPREAD_S = 0.003
 """Delays of the sweeps that differ by more are those of three accidents."""
 

@@ -9,10 +9,17 @@ from discussion_helper import doctor
 from discussion_helper.cli import main
 from discussion_helper.doctor import Finding
 
+QUICK = ("--no-sound", "--no-speed")
+
+
+@pytest.fixture(autouse=True)
+def no_settings_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISCUSSION_HELPER_CONFIG", str(tmp_path / "settings.toml"))
+
 
 def findings(capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, dict[str, dict[str, object]]]:
-    code = main(["doctor", "--json", *options])
-    return code, {finding["part"]: finding for finding in json.loads(capsys.readouterr().out)}
+    code = main(["doctor", "--json", *QUICK, *options])
+    return code, {finding["part"]: finding for finding in json.loads(capsys.readouterr().out)["parts"]}
 
 
 def test_a_missing_model_is_told_with_the_command_that_brings_it(
@@ -119,12 +126,12 @@ def test_the_last_line_says_whether_and_how_a_talk_can_be_held(
 ) -> None:
     monkeypatch.setattr(doctor, "examine", lambda settings: all_but(*wrong))
 
-    assert code == main(["doctor", *(["--device", device] if device else [])])
+    assert code == main(["doctor", *QUICK, *(["--device", device] if device else [])])
     assert line == capsys.readouterr().out.splitlines()[-1]
 
 
 def test_the_text_has_a_line_for_each_part(capsys: pytest.CaptureFixture[str]) -> None:
-    main(["doctor"])
+    main(["doctor", *QUICK])
     lines = capsys.readouterr().out.splitlines()
 
     assert 10 == sum(line.startswith(("ok", "NO")) for line in lines)
