@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import soxr
-from numpy.typing import NDArray
 
 from discussion_helper.audio.frames import Samples
 from discussion_helper.errors import SettingError
@@ -61,20 +60,23 @@ class Resampler:
         """The next samples of the stream, resampled; as many as `samples` lasts."""
         if self._up == self._down:
             return samples
-        buffer = np.concatenate((self._history, samples))
+        buffer = np.concatenate((self._history, samples), dtype=np.float32)
         self._history = buffer[len(samples) :]
         count = max(0, -(-(len(samples) * self._up - self._phase) // self._down))
-        places = self._phase + self._down * np.arange(count)
+        out = self._filter(buffer, count) if count else np.zeros(0, np.float32)
         self._phase += self._down * count - self._up * len(samples)
-        return self._filter(buffer, places) if count else np.zeros(0, np.float32)
+        return out
 
-    def _filter(self, buffer: Samples, places: NDArray[np.int64]) -> Samples:
-        windows = np.lib.stride_tricks.sliding_window_view(buffer, self._filters.shape[1])
+    def _filter(self, buffer: Samples, count: int) -> Samples:
+        taps = self._filters.shape[1]
         out: Samples
         if self._up == 1:  # one filter for all, no need to copy every window
-            out = np.einsum("ij,j->i", windows[places[0] :: self._down], self._filters[0])
+            places = (4 * self._down, 4)  # what stride_tricks does, in a tenth of its time
+            windows: Samples = np.ndarray((count, taps), np.float32, buffer, 4 * self._phase, places)
+            out = np.einsum("ij,j->i", windows, self._filters[0])
         else:
-            first, phases = np.divmod(places, self._up)
+            first, phases = np.divmod(self._phase + self._down * np.arange(count), self._up)
+            windows = np.lib.stride_tricks.sliding_window_view(buffer, taps)
             out = np.einsum("ij,ij->i", windows[first], self._filters[phases])
         return out
 

@@ -76,11 +76,15 @@ async def test_two_worlds_take_turns_by_their_times() -> None:
 
 
 async def test_time_stands_still_for_a_thread_while_it_is_held() -> None:
+    def make() -> str:
+        time.sleep(0.05)
+        return "made"
+
     world = Ticking(0.1, 1_000_000)
     with loop().beside(world):
         with loop().held():
             began = time.monotonic()
-            result = await anyio.to_thread.run_sync(lambda: (time.sleep(0.05), "made")[1])
+            result = await anyio.to_thread.run_sync(make)
             assert time.monotonic() - began >= 0.05
         assert (0.0, [], "made") == (anyio.current_time(), world.steps, result)
         await anyio.sleep(0.05)
