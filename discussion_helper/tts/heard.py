@@ -46,7 +46,7 @@ def heard_words(text: str, played_s: float, total_s: float, *, language: str = "
     Time is shared out by letters as spoken ("$3.50" has as many as "three dollars fifty") and pauses at punctuation;
     a word counts once three quarters of it were, a character where a script has no spaces. More time never gives
     fewer words; none gives "", all of it the whole text. Measured against recognised word times: within one word in
-    95 of 100 cuts.
+    92 of 100 cuts, where `heard_of` is in all.
     """
     if played_s <= 0 or not text:
         return ""

@@ -67,8 +67,8 @@ def moved(phonemes: Sequence[Phoneme], by: int, start: int, count: int) -> list[
     return [*(Phoneme(p.symbol, there(p.start), there(p.stop)) for p in phonemes), Phoneme(" ", stop, stop)]
 
 
-def place(words: Sequence[str], phonemes: Sequence[Phoneme], sounds: Sounds) -> list[Span]:
-    """The samples that each of the spoken `words` lasts; none at all for one that made no sound.
+def place(words: Sequence[str], phonemes: Sequence[Phoneme], sounds: Sounds, *, start: int = 0) -> list[Span]:
+    """The samples that each of the spoken `words` lasts; none at all, at `start` or later, for one without a sound.
 
     The phonemiser joins words ("of the" is one), parts them and reads numbers out, so its words are not the text's. But
     each word's own phonemes, read out alone, are nearly those it has in the sentence: the two are aligned.
@@ -86,7 +86,7 @@ def place(words: Sequence[str], phonemes: Sequence[Phoneme], sounds: Sounds) -> 
     ):
         if found >= 0 and symbol != " ":
             spans[number] = (spans.get(number, (made[found],))[0], made[found])
-    return _placed(len(words), _parted(spans, phonemes), phonemes)
+    return _placed(len(words), _parted(spans, phonemes), phonemes, start)
 
 
 def _sounds(symbol: str) -> bool:
@@ -96,13 +96,14 @@ def _sounds(symbol: str) -> bool:
 
 def _parted(spans: dict[int, Span], phonemes: Sequence[Phoneme]) -> dict[int, Span]:
     """From the first to the last sound of each word -> to where the next one begins: marks and lost sounds as well."""
-    firsts = [first for first, _ in spans.values()]
-    starts, stops = firsts[:1], []
-    for (_, last), following in zip(spans.values(), [*firsts[1:], len(phonemes)], strict=True):
-        stop, start = _border(phonemes, last + 1, following)
-        stops.append(stop)
-        starts.append(start)
-    return dict(zip(spans, zip(starts, stops, strict=False), strict=True))
+    following = [*[first for first, _ in spans.values()][1:], len(phonemes)]
+    parted: dict[int, Span] = {}
+    start: int | None = None
+    for (number, (first, last)), end in zip(spans.items(), following[: len(spans)], strict=True):
+        stop, after = _border(phonemes, last + 1, end)
+        parted[number] = (first if start is None else start, stop)
+        start = after
+    return parted
 
 
 def _border(phonemes: Sequence[Phoneme], first: int, last: int) -> Span:
@@ -115,10 +116,10 @@ def _border(phonemes: Sequence[Phoneme], first: int, last: int) -> Span:
     return last, last
 
 
-def _placed(count: int, spans: dict[int, Span], phonemes: Sequence[Phoneme]) -> list[Span]:
+def _placed(count: int, spans: dict[int, Span], phonemes: Sequence[Phoneme], start: int) -> list[Span]:
     placed: list[Span] = []
     for number in range(count):
-        at = placed[-1][1] if placed else 0
+        at = placed[-1][1] if placed else start
         if number in spans:
             first, end = spans[number]
             placed.append((phonemes[first].start, phonemes[end - 1].stop))

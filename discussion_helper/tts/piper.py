@@ -18,7 +18,7 @@ from discussion_helper.tts.network import Run, Stopped, load_voice
 from discussion_helper.tts.phonemes import Phoneme, Sounds, moved, timed
 from discussion_helper.tts.speakable import speakable
 from discussion_helper.tts.voice_files import find_voice
-from discussion_helper.tts.words import words_of
+from discussion_helper.tts.words import Piece, words_of
 
 if TYPE_CHECKING:
     from piper import PiperVoice
@@ -119,9 +119,8 @@ class PiperSynthesiser:
         """`text` as audio, None when stopped. In a worker thread, one at a time."""
         self._current = run
         try:
-            spoken = speakable(text, self._language)
-            samples, phonemes = self._samples(spoken, run)
-            return Speech(text, samples, self.rate, self._words(text, spoken, phonemes))
+            samples, read = self._samples(speakable(text, self._language), run)
+            return Speech(text, samples, self.rate, self._words(text, read))
         except Stopped:
             return None
         except DiscussionError:
@@ -136,28 +135,32 @@ class PiperSynthesiser:
             if self._closed:
                 self._voice = self._sounds = None
 
-    def _samples(self, spoken: str, run: Run) -> tuple[Samples, list[Phoneme] | None]:
-        """The audio, and where in it each phoneme is; None if the network does not tell."""
-        parts = [np.zeros(0, np.float32)]
-        placed: list[Phoneme] | None = []
-        at = 0
+    def _samples(self, spoken: str, run: Run) -> tuple[Samples, list[Piece] | None]:
+        """The audio, and where in it the phonemes of each piece are; None if the network does not tell."""
+        parts, at = [np.zeros(0, np.float32)], 0
+        found: list[Piece] | None = []
         for piece in pieces(spoken, longest=_LONGEST):
             if self._closed:
                 raise Stopped
             voice = self._voice = self._voice or load_voice(self._files, threads=self._threads)
+            placed: list[Phoneme] = []
             for phonemes in voice.phonemize(piece):
                 made = run.make(voice.session, self._inputs(voice.phonemes_to_ids(phonemes)))
                 part, before = shape(made.samples, self.rate, pause_s=pause_after("".join(phonemes)))
                 own = timed(phonemes, voice.config.phoneme_id_map, made.widths)
-                placed = None if own is None or placed is None else placed + moved(own, at - before, at, len(part))
+                if own is None:
+                    found = None
+                else:
+                    placed += moved(own, at - before, at, len(part))
                 parts.append(part)
                 at += len(part)
-        return even(np.concatenate(parts), level=_LEVEL), placed
+            found = None if found is None else [*found, (piece, placed)]
+        return even(np.concatenate(parts), level=_LEVEL), found
 
-    def _words(self, text: str, spoken: str, phonemes: list[Phoneme] | None) -> tuple[Word, ...] | None:
-        if phonemes is None:
+    def _words(self, text: str, read: list[Piece] | None) -> tuple[Word, ...] | None:
+        if read is None:
             return None
-        return words_of(text, spoken, phonemes, language=self._language, sounds=self._sounds or self._remembered())
+        return words_of(text, read, language=self._language, sounds=self._sounds or self._remembered())
 
     def _remembered(self) -> Sounds:
         """How words are read out alone, the last ones remembered: asking the phonemiser takes 0.2 ms each."""

@@ -9,19 +9,30 @@ from discussion_helper.tts.heard import spoken_units
 from discussion_helper.tts.origins import Origin, letters, origins_of
 from discussion_helper.tts.phonemes import Phoneme, Sounds, Span, place
 
-__all__ = ["words_of"]
+__all__ = ["Piece", "words_of"]
 
 
-def words_of(text: str, spoken: str, phonemes: Sequence[Phoneme], *, language: str, sounds: Sounds) -> tuple[Word, ...]:
-    """The words of `text`, which was read out as `spoken` with these `phonemes`; see `Speech.words`.
+Piece = tuple[str, Sequence[Phoneme]]
+"""A stretch of the spoken text, and what was made of it."""
 
-    `sounds` gives a word's phonemes when read out alone. Text that makes no sound has no words.
+
+def words_of(text: str, pieces: Sequence[Piece], *, language: str, sounds: Sounds) -> tuple[Word, ...] | None:
+    """The words of `text`, which was read out in these pieces; see `Speech.words`.
+
+    `sounds` gives a word's phonemes when read out alone. Text that makes no sound has no words; None if most words
+    cannot be found in the phonemes.
     """
-    units = [unit for unit in spoken_units(spoken) if letters(unit)]
-    origins = origins_of(text, spoken, language)
-    if not units or not origins or not phonemes:
+    units: list[str] = []
+    spans: list[Span] = []
+    for spoken, phonemes in pieces:
+        own = [unit for unit in spoken_units(spoken) if letters(unit)]
+        units += own
+        spans += place(own, phonemes, sounds, start=spans[-1][1] if spans else 0)
+    origins = origins_of(text, " ".join(spoken for spoken, _ in pieces), language)
+    if not units or not origins:
         return ()
-    return _covering(text, origins, _Times(units, place(units, phonemes, sounds)))
+    found = sum(start < stop for start, stop in spans)
+    return _covering(text, origins, _Times(units, spans)) if 2 * found >= len(units) else None
 
 
 class _Times:

@@ -1,10 +1,11 @@
-"""The estimate of the words that were heard."""
+"""The words that were heard, by their times and by an estimate."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discussion_helper.tts.heard import heard_words
+from discussion_helper.tts.base import Word
+from discussion_helper.tts.heard import heard_of, heard_words
 
 TEXTS = st.one_of(
     st.text(max_size=60),
@@ -62,3 +63,29 @@ def test_time_is_shared_out_by_what_is_spoken(text: str, share: float, heard: st
 def test_audio_without_length_was_heard_whole_once_anything_was(total: float) -> None:
     assert heard_words("Hello", 0, total) == ""
     assert heard_words("Hello", 0.1, total) == "Hello"
+
+
+TIMED = (Word(3, 100, 200), Word(7, 220, 300), Word(13, 400, 500))
+
+
+@pytest.mark.parametrize(
+    ("played", "heard"),
+    [
+        (0, ""),
+        (174, ""),
+        (175, "one"),
+        (279, "one"),
+        (280, "one two"),
+        (399, "one two"),
+        (474, "one two"),
+        (475, "one two three"),
+        (9999, "one two three"),
+    ],
+)
+def test_a_word_is_heard_once_three_quarters_of_it_were_played(played: int, heard: str) -> None:
+    assert heard_of("one two three", TIMED, played) == heard
+
+
+def test_nothing_is_heard_of_nothing() -> None:
+    assert heard_of("one", (Word(3, 0, 0),), 0) == ""
+    assert heard_of("", (), 100) == ""

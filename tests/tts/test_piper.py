@@ -1,8 +1,11 @@
 """The Piper synthesiser with its real voice."""
 
+import re
 import sys
 import threading
 from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
 
 import anyio
 import anyio.from_thread
@@ -14,6 +17,7 @@ import soxr
 
 from discussion_helper.errors import SynthesisError
 from discussion_helper.models import Store, load_manifest
+from discussion_helper.tts import network
 from discussion_helper.tts.base import Speech
 from discussion_helper.tts.network import Made, Run, Stopped, load_voice
 from discussion_helper.tts.piper import PiperSynthesiser
@@ -208,3 +212,102 @@ def transcribe() -> Callable[[Speech], str]:
         return " ".join(plain(segment.text) for segment in segments).strip()
 
     return heard
+
+
+TOLD = (
+    "That is right.",
+    "**Dr. Smith** paid $3.50 at 14:30 for 5 km by [bus](https://example.com), i.e. 12% less than in 1999 🙂.",
+    "One of the things. It is in the box! Don't you worry, it's 22.5 °C.",
+    "and then it went on " * 20,
+)
+
+
+@pytest.mark.parametrize("text", TOLD)
+@pytest.mark.parametrize("speed", [0.5, 1.0, 2.5])
+async def test_every_word_of_a_text_has_its_time(text: str, speed: float) -> None:
+    voice = PiperSynthesiser(Store().path_of(load_manifest().model("joe-medium")), speed=speed)
+    speech = await voice.synthesise(text)
+    await voice.aclose()
+    words = speech.words
+    assert words is not None
+    times = [time for word in words for time in (word.start, word.stop)]
+    assert times == sorted(times)
+    assert 0 < times[-1] <= len(speech.samples)
+    assert all(word.start < word.stop for word in words)
+    ends = [match.end() for match in re.finditer(r"\S+", text.strip())]
+    assert [word.end for word in words[:-1]] == ends[: len(words) - 1]
+    assert len(ends) - len(words) == text.count("🙂")
+    assert words[-1].end == len(text)
+
+
+async def test_between_words_that_a_mark_parts_there_is_silence(joe: PiperSynthesiser) -> None:
+    speech = await joe.synthesise("Wait. Tell me, Paul; is it you?")
+    assert speech.words is not None
+    for word, following in pairwise(speech.words):
+        if speech.text[word.end - 1] in ".,;":
+            middle = speech.samples[(word.stop + following.start) // 2 :][: speech.rate // 100]
+            assert np.abs(middle).max() < 0.01
+    for word in speech.words:
+        assert np.abs(speech.samples[word.start : word.stop]).max() > 0.05
+
+
+async def test_words_of_a_text_without_sound_are_none_at_all(joe: PiperSynthesiser) -> None:
+    assert (await joe.synthesise("🙂")).words == ()
+
+
+def test_durations_make_up_the_audio_to_the_sample() -> None:
+    voice = load_voice(find_voice(Store().path_of(load_manifest().model("joe-medium"))), threads=1)
+    ids = voice.phonemes_to_ids(voice.phonemize("Hello there, my friend.")[0])
+    for scales in ((0, 1, 0), (0.667, 0.3, 0.8), (0.667, 4, 0.8)):
+        made = Run().make(
+            voice.session,
+            {
+                "input": np.array([ids], np.int64),
+                "input_lengths": np.array([len(ids)], np.int64),
+                "scales": np.array(scales, np.float32),
+            },
+        )
+        assert made.widths is not None
+        assert len(made.widths) == len(ids)
+        assert made.widths.sum() == len(made.samples)
+
+
+class Session:
+    """A network that gives these outputs."""
+
+    def __init__(self, *outputs: Any) -> None:
+        self._outputs = [np.array(output) for output in outputs]
+
+    def run(self, *_: Any) -> list[Any]:
+        return self._outputs
+
+
+@pytest.mark.parametrize(
+    ("frames", "widths"),
+    [
+        ([[1, 2, 3]], [2, 4, 6]),
+        ([[1, 0, 2]], [4, 0, 8]),
+        ([[1, 2, 4]], None),  # not all of it
+        ([[1.5, 1.5]], None),
+        ([[-1, 2]], None),
+        ([[0, 0]], None),
+    ],
+)
+def test_durations_that_do_not_make_up_the_audio_are_not_believed(
+    frames: list[list[float]], widths: list[int] | None
+) -> None:
+    made = Run().make(Session(np.zeros(12, np.float32), frames), {}).widths
+    assert (None if made is None else made.tolist()) == widths
+    assert Run().make(Session(np.zeros(12, np.float32)), {}).widths is None
+
+
+@pytest.mark.parametrize("graph", [None, b"no network"])
+async def test_a_voice_that_tells_no_durations_speaks_and_says_so(
+    monkeypatch: pytest.MonkeyPatch, graph: bytes | None
+) -> None:
+    monkeypatch.setattr(network, "graph_with_durations", lambda file: graph)
+    voice = PiperSynthesiser(Store().path_of(load_manifest().model("joe-medium")))
+    speech = await voice.synthesise("Hello there.")
+    await voice.aclose()
+    assert speech.samples.size
+    assert speech.words is None
