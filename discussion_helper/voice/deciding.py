@@ -26,6 +26,8 @@ __all__ = [
     "FALSE_ALARMS",
     "GROWN_S",
     "LEAST_VOICE_S",
+    "LONG_SOUND_S",
+    "PAUSE_S",
     "RESPONSE",
     "SOUND_S",
     "SURE_S",
@@ -48,6 +50,9 @@ RESPONSE = "a listener's response"
 SUSTAINED_S = 2.0
 """Nobody says "mm-hm" for so long."""
 SURE_S = 0.8
+PAUSE_S = 0.15
+LONG_SOUND_S = 0.8
+"""The same for one that goes on: a talker who is soft, or whom the echo covers, is a voice to the detector by then."""
 LEAST_VOICE_S = 0.1
 """Less is no word; such a turn is not recognised."""
 GROWN_S = 0.3
@@ -208,12 +213,17 @@ class Decider:
         self._others_s = max(self._others_s, evidence.others_s)  # also when the turn has ended before it is decided
         if self._min_words == 0 and evidence.others_s > self._min_speech_s - ROUNDING_S:
             return self._conclude(Act.INTERRUPT, "voice", evidence.at_s)
-        if since_s >= SOUND_S and (evidence.own or self._others_s < LEAST_VOICE_S):
-            why = "the agent's own voice" if evidence.own else "no voice"
-            return self._conclude(Act.RESUME, why, evidence.at_s)
+        if since_s >= SOUND_S and evidence.own:
+            return self._conclude(Act.RESUME, "the agent's own voice", evidence.at_s)
+        if self._others_s < LEAST_VOICE_S and self._is_over(evidence.at_s, since_s):
+            return self._conclude(Act.RESUME, "no voice", evidence.at_s)
         if evidence.quiet_s >= self._resume_after_s and since_s >= self._resume_after_s:
             return self._conclude(Act.RESUME, "no words in time", evidence.at_s)
         return self._going_on(evidence)
+
+    def _is_over(self, at_s: float, since_s: float) -> bool:
+        """A sound; the neural detector hears some voices late that the eager gate hears all the time."""
+        return since_s >= (SOUND_S if at_s - self._noisy_s > PAUSE_S else LONG_SOUND_S)
 
     def _going_on(self, evidence: Evidence) -> Verdict | None:
         if evidence.others_s - self._ignored_s >= SUSTAINED_S:

@@ -129,8 +129,7 @@ class MicrophoneListener:
                 self._begin_onset()
             case Ducked():
                 self._decided = anyio.Event()
-                if self._onset.is_set():  # what the user says has yet to be decided
-                    self._onset = anyio.Event()
+                self._end_onset()  # what the user says has yet to be decided
             case Decided():
                 self._tell_decided(note)
             case Turn() | WordsWanted():
@@ -150,6 +149,11 @@ class MicrophoneListener:
         """Whoever waits for it goes on; it lasts as long as the turn, of which there may be nothing left."""
         self._onset.set()
         if not self._open_turns:
+            self._end_onset()
+
+    def _end_onset(self) -> None:
+        """Who waits for one already goes on waiting for the same."""
+        if self._onset.is_set():
             self._onset = anyio.Event()
 
     def _tell_decided(self, note: Decided) -> None:
@@ -198,7 +202,7 @@ class MicrophoneListener:
         self._hear(note, result)
         self._open_turns = max(0, self._open_turns - 1)
         if not self._open_turns:
-            self._onset = anyio.Event()
+            self._end_onset()
         self._notify()
 
     def _watch_loop(self, note: Turn, result: Recognised) -> None:

@@ -10,6 +10,7 @@ from discussion_helper.errors import SettingError
 from discussion_helper.voice.deciding import (
     ASK_AT_S,
     FALSE_ALARMS,
+    LONG_SOUND_S,
     RESPONSE,
     SOUND_S,
     SUSTAINED_S,
@@ -156,6 +157,13 @@ def test_a_sound_without_a_voice_is_over_after_a_third_of_a_second() -> None:
     assert [Act.DUCK, Act.RESUME] == talk.acts()
     assert Verdict(Act.RESUME, "no voice") == talk.last
     assert talk.told[1][0] == pytest.approx(talk.told[0][0] + SOUND_S, abs=0.015)
+
+
+def test_a_sound_that_goes_on_is_given_more_time_for_a_voice_to_be_heard_in_it() -> None:
+    talk = Talk().go(2.0, eager=True)
+
+    assert Verdict(Act.RESUME, "no voice") == talk.last
+    assert talk.told[1][0] == pytest.approx(talk.told[0][0] + LONG_SOUND_S, abs=0.015)
 
 
 def test_the_agents_own_voice_is_over_as_soon() -> None:

@@ -418,6 +418,17 @@ async def test_who_waits_for_an_onset_while_the_agent_is_turned_down_goes_on_whe
                 heard.listener.noted(Onset(0.0, 0.5))
 
 
+async def test_who_waits_for_an_onset_misses_none_because_a_turn_without_one_has_ended() -> None:
+    async with Heard(FakeRecogniser("")) as heard:
+        with anyio.fail_after(5.0):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(heard.listener.speech_started)
+                await anyio.sleep(0.01)
+                await turn(heard.listener)
+                await anyio.sleep(0.3)
+                heard.listener.noted(Onset(0.0, 0.5))
+
+
 async def test_an_interruption_that_is_decided_after_its_turn_wakes_who_waits_and_is_over() -> None:
     async with Heard(FakeRecogniser()) as heard, anyio.create_task_group() as tasks:
         begun = anyio.Event()
