@@ -110,7 +110,7 @@ def _room(settings: Settings, found: Sequence["Finding"]) -> "tuple[Room | None,
 
     if not _works(found, "microphone", "loudspeaker", "echo canceller"):
         return None, []
-    text = "Please be quiet for 4 seconds: a chirp comes, as loud as the agent (--no-sound leaves it out)."
+    text = "Please be quiet for 4 seconds: a chirp comes, as loud as speech (or --no-sound)."
     print(text, file=sys.stderr, flush=True)
     try:
         return check_room(sound_devices(settings.microphone, settings.loudspeaker)), []

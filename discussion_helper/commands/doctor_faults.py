@@ -10,6 +10,7 @@ from discussion_helper.settings import Settings
 from discussion_helper.voice.room_check import Room
 
 __all__ = [
+    "LEAST_RESIDUE_DB",
     "LEAST_SUPPRESSION_DB",
     "LONGEST_ROUND_TRIP_S",
     "LOUD_ECHO_DB",
@@ -22,6 +23,8 @@ __all__ = [
 
 LEAST_SUPPRESSION_DB = 15.0
 """Of a loud echo: with less the agent is heard as somebody who talks."""
+LEAST_RESIDUE_DB = 6.0
+"""Above the noise: less cannot be told from it, and in a loud room no canceller can be seen to take 15 dB."""
 LOUD_ECHO_DB = -25.0
 """The agent's voice is then at -45 dBFS in the microphone, 20 dB below somebody who talks to it."""
 LOUD_NOISE_DBFS = -40.0
@@ -98,24 +101,26 @@ def _of_room(room: Room, settings: Settings) -> Iterator[Fault]:
 
 def _of_echo(room: Room, settings: Settings) -> Iterator[Fault]:
     if room.echo_db is None or room.round_trip_s is None:
-        what = "No echo was heard: you wear headphones, or the loudspeaker is off, or it is another one."
-        fix = "With headphones all is well; otherwise turn it up, or name it with --loudspeaker NAME."
+        what = "No echo was heard: you wear headphones, the system removes it, or the loudspeaker is off."
+        fix = "If you heard the chirp, all is well; otherwise turn it up, or name another one: --loudspeaker NAME."
         yield Fault("no echo", what, fix)
         return
     if room.round_trip_s > LONGEST_ROUND_TRIP_S:
         what = f"The devices are slow: what is played is heard after {1e3 * room.round_trip_s:.0f} ms."
         yield Fault("latency", what, "Use devices on a wire, or the built-in ones: wireless ones are late.")
-    if room.suppression_db is not None and room.suppression_db < LEAST_SUPPRESSION_DB and room.echo_db > LOUD_ECHO_DB:
-        yield from _half_duplex(room, settings)
-
-
-def _half_duplex(room: Room, settings: Settings) -> Iterator[Fault]:
-    if settings.policy.allow_barge_in:
+    if _hears_itself(room) and settings.policy.allow_barge_in:
         what = (
             f"The agent hears itself: of an echo at {room.echo_db:.0f} dB only {room.suppression_db:.0f} are removed."
         )
         fix = "Wear headphones, turn the loudspeaker down, or do without interrupting: --no-barge-in."
         yield Fault("echo", what, fix, setting=("barge_in", False))
+
+
+def _hears_itself(room: Room) -> bool:
+    if room.echo_db is None or room.suppression_db is None or room.residue_db is None:
+        return False
+    stays = room.suppression_db < LEAST_SUPPRESSION_DB and room.residue_db > LEAST_RESIDUE_DB
+    return stays and room.echo_db > LOUD_ECHO_DB
 
 
 def _of_speed(speed: Speed, settings: Settings) -> Iterator[Fault]:

@@ -1,5 +1,6 @@
 """How fast the models are on this machine, beside speech."""
 
+import math
 import os
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -13,6 +14,7 @@ import anyio
 from discussion_helper.audio.resample import resample
 from discussion_helper.choices import LLM_MODEL, choose, choose_llm, llm_of
 from discussion_helper.errors import DiscussionError
+from discussion_helper.parts import Responder
 from discussion_helper.responder.base import EndpointChoice
 from discussion_helper.settings import Settings
 from discussion_helper.tts.base import Speech
@@ -27,7 +29,7 @@ sentence of 3 s begins less than 2 s late. Measured on two cores that other prog
 _TEXT = "The train to the coast leaves at nine in the morning, and the tickets are on the kitchen table."
 _QUESTION = "What should I pack for three days at the sea?"
 _RATE = 16_000
-_MOST_CHARACTERS = 200
+_MOST_CHARACTERS = 120
 _BUSY = 1.0
 _TIMES = 2
 """The quicker one counts: something else may have run beside the other."""
@@ -152,19 +154,25 @@ async def _language_model(settings: Settings, rate: float) -> Speed:
         responder = EmbeddedResponder(path, system=system_prompt(settings.language, text=settings.system))
         try:
             await responder.warmup()
-            began, first_s, characters = time.perf_counter(), None, 0
-            reply = cast("AsyncGenerator[str]", responder.reply([{"role": "user", "content": _QUESTION}]))
-            async with aclosing(reply) as clauses:
-                async for clause in clauses:
-                    first_s = first_s or time.perf_counter() - began
-                    characters += len(clause)
-                    if characters >= _MOST_CHARACTERS:
-                        break
-            return Speed("language model", name, time.perf_counter() - began, characters / rate, first_s)
+            speeds = [await _answer(responder, name, rate) for _ in range(_TIMES)]
+            return min(speeds, key=lambda speed: speed.factor or math.inf)
         finally:
             await responder.aclose()
 
     return await _within("language model", name, measure)
+
+
+async def _answer(responder: Responder, name: str, rate: float) -> Speed:
+    """An answer, as long as it lasts at `rate` characters a second."""
+    began, first_s, characters = time.perf_counter(), None, 0
+    reply = cast("AsyncGenerator[str]", responder.reply([{"role": "user", "content": _QUESTION}]))
+    async with aclosing(reply) as clauses:
+        async for clause in clauses:
+            first_s = first_s or time.perf_counter() - began
+            characters += len(clause)
+            if characters >= _MOST_CHARACTERS:
+                break
+    return Speed("language model", name, time.perf_counter() - began, characters / rate, first_s)
 
 
 async def _within(part: str, model: str, measure: Callable[[], Awaitable[Speed]]) -> Speed:
