@@ -1,4 +1,4 @@
-"""A room in sample time: a loudspeaker, its echo, a talker and a microphone, without devices and without waiting."""
+"""A room of which both sounds are known from the beginning: what the audio thread would get of them, item by item."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -8,6 +8,10 @@ import numpy as np
 from discussion_helper.audio.frames import Frame, Samples
 from discussion_helper.audio.inbox import Captured, Played
 from discussion_helper.audio.playback import Position
+from discussion_helper.testing.room.acoustics import Acoustics
+from discussion_helper.testing.room.echo import Echo
+from discussion_helper.testing.room.scene import Scene
+from discussion_helper.testing.room.track import Track
 
 __all__ = ["AHEAD", "BLOCK", "BLOCK_S", "RATE", "ZERO_S", "Echo", "SampleRoom"]
 
@@ -20,18 +24,9 @@ AHEAD = 3
 """Blocks by which a loudspeaker is fed before they are heard."""
 
 
-@dataclass(frozen=True, slots=True)
-class Echo:
-    """From `from_s` on the microphone hears the loudspeaker `gain_db` louder and `delay_s` later; None = not at all."""
-
-    from_s: float
-    gain_db: float | None
-    delay_s: float = 0.1
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleRoom:
-    """What happens in it is a function of its values; sounds are at 48 kHz."""
+    """The acoustics of a `Scene`, without a talk; sounds are at 48 kHz."""
 
     echoes: Sequence[Echo] = ()
     reverberation_s: float = 0.25
@@ -50,16 +45,20 @@ class SampleRoom:
 
     def heard(self, played: Samples, said: Samples) -> Samples:
         """What is at the microphone."""
-        noise = np.random.default_rng(self.seed).standard_normal(len(said)) * 10 ** (self.noise_dbfs / 20)
-        out = np.asarray(said + noise, np.float32)
-        wet = self._wet(played)
-        ends = [round(echo.from_s * RATE) for echo in self.echoes[1:]] + [len(out)]
-        for echo, end in zip(self.echoes, ends, strict=True):
-            start = round(echo.from_s * RATE)
-            if echo.gain_db is not None:
-                late = np.pad(wet, (round(echo.delay_s * RATE), 0))
-                out[start:end] += late[start:end] * 10 ** (echo.gain_db / 20)
-        return out
+        scene = Scene(
+            echo=tuple(self.echoes),
+            reverberation_s=self.reverberation_s,
+            wetness=self.wetness,
+            noise_dbfs=self.noise_dbfs,
+            rate=RATE,
+            keep_s=len(said) / RATE + 1.0,
+            seed=self.seed,
+        )
+        loudspeaker = Track()
+        loudspeaker.write(0, played)
+        room = Acoustics(scene, loudspeaker)
+        room.say(0, said)
+        return room.read(0, len(said))
 
     def items(self, played: Samples, said: Samples) -> Iterator[Captured | Played]:
         """What the audio thread gets of it, in its order. What is played without a sound is not told."""
@@ -75,15 +74,3 @@ class SampleRoom:
             if number >= 0 and number not in self.lost:
                 at_s = ZERO_S + number * BLOCK_S + stamps.uniform(-self.jitter_s, self.jitter_s)
                 yield Captured(Frame(near[number * BLOCK : (number + 1) * BLOCK].copy(), RATE, number * BLOCK), at_s)
-
-    def _wet(self, played: Samples) -> Samples:
-        if not self.wetness:
-            return played
-        count = round(self.reverberation_s * RATE)
-        fading = 10 ** (-3 * np.arange(count) / count)
-        taps = np.random.default_rng(self.seed).standard_normal(count) * fading * self.wetness / np.sqrt(RATE / 16_000)
-        taps[0] = 1.0
-        taps /= np.sqrt(np.square(taps).sum())
-        size = 1 << (len(played) + count).bit_length()
-        wet = np.fft.irfft(np.fft.rfft(played, size) * np.fft.rfft(taps, size), size)
-        return np.asarray(wet[: len(played)], np.float32)
