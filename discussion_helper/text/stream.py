@@ -27,7 +27,7 @@ from discussion_helper.text.providers.base import Provider
 from discussion_helper.text.step import BUFFER, Step
 from discussion_helper.text.threads.base import Thread, ThreadStore
 from discussion_helper.text.transcript import transcript_of
-from discussion_helper.text.watching import floor_in, to_event
+from discussion_helper.text.watching import Watching, floor_in
 from discussion_helper.text.worker import TurnProcessor, Worker
 from discussion_helper.types import Conversation, Floor, TurnTiming
 
@@ -155,10 +155,10 @@ class Stream:
         for kind in kinds:
             if kind not in known:
                 raise SettingError(f"kinds: there is no event kind {kind!r}.", fix=f"Use {', '.join(sorted(known))}.")
-        wanted = {*(kinds or COARSE_KINDS), "gap"}
+        wanted, watching = {*(kinds or COARSE_KINDS), "gap"}, Watching(self.floor)
 
         def select(output: OutputEvent) -> Event | None:
-            event = to_event(output)
+            event = watching.event_of(output)
             return event if event is not None and ("*" in wanted or event.kind in wanted) else None
 
         gap = DropOldest[Event](lambda missed, following: Event("gap", following.at_s, {"missed": missed}))

@@ -627,6 +627,20 @@ async def test_a_session_like_any_other(manager_of: Make) -> None:
         assert ["Hello", " world"] == deltas
 
 
+async def test_a_cancelled_turn_gives_the_floor_back_once_and_says_why(manager_of: Make) -> None:
+    async with manager_of(ScriptedProvider([TextDelta("par"), FOREVER])) as manager:
+        stream = await manager.create()
+        events, deltas = stream.events(), stream.subscribe("text_delta")
+        stream.submit(said("hi"))
+        await anext(deltas)
+        stream.submit(InterruptEvent())
+        await stream.process(InterruptEvent())
+        await stream.stop()
+        floors = [(event.data["floor"], event.data.get("reason")) async for event in events if event.kind == "floor"]
+
+    assert [("thinking", None), ("speaking", None), ("listening", "cancelled")] == floors
+
+
 @pytest.mark.parametrize("call", ["events", "subscribe"])
 async def test_what_no_watcher_can_be_is_refused(manager_of: Make, call: str) -> None:
     async with manager_of(echo()) as manager:
