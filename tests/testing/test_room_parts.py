@@ -1,6 +1,7 @@
 """The parts of a room that have no model, and those that have one."""
 
 import re
+import textwrap
 import time
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from discussion_helper.audio.frames import Frame, Samples
 from discussion_helper.audio.resample import resample
 from discussion_helper.stt.base import Recognised
+from discussion_helper.testing import room as room_package
 from discussion_helper.testing.room import (
     CutSynthesiser,
     InlineRecogniser,
@@ -117,6 +119,15 @@ async def test_a_model_in_a_thread_takes_the_virtual_time_that_it_is_charged_wit
     assert "7 1.5" == result.text
     assert 0.25 == anyio.current_time()
     assert [0.0, 0.1, 0.2] == [round(at_s, 6) for at_s in ticks]
+
+
+def test_the_example_runs_as_it_stands() -> None:
+    _, _, example = (room_package.__doc__ or "").partition("\n\n")
+    done: dict[str, Any] = {}
+
+    exec(compile(textwrap.dedent(example), "example", "exec"), done)
+
+    assert "who_talks_over_a_reply_stops_it" in done
 
 
 @pytest.mark.models

@@ -1,4 +1,30 @@
-"""A room in virtual time: the very same audio core between simulated devices, people and troubles."""
+"""A room in virtual time: the very same audio core between simulated devices, people and troubles.
+
+from discussion_helper.testing import EchoResponder
+from discussion_helper.testing.room import After, CutSynthesiser, Echo, Room, Scene, run_in_room, speech_like
+
+STORY, ENOUGH = (speech_like(2.0, 48_000, seed=seed) for seed in (7, 8))  # or the samples of recordings
+
+
+async def who_talks_over_a_reply_stops_it(room: Room) -> None:
+    session = room.session(
+        responder=EchoResponder(sentences=5),
+        recogniser=room.recogniser(delay_s=0.2),
+        synthesiser=CutSynthesiser(delay_s=0.1),
+    )
+    session.start()
+    room.say(STORY, at_s=0.5, text="tell me a story")
+    room.say(ENOUGH, after=After("reply", plus_s=1.5), text="that is enough")
+    await room.reached("reply", 2)
+    tape = room.recording
+    voice_s = tape.mark("voice", 2).at_s  # the first voiced sample of it at the microphone
+    assert tape.ducked_s(voice_s) < 0.4
+    assert tape.silent_s(voice_s) < 0.8
+    assert tape.dead_samples == 0
+
+
+run_in_room(who_talks_over_a_reply_stops_it, Scene(echo=Echo(gain_db=-30.0), noise_dbfs=-65.0, seed=1))
+"""
 
 from discussion_helper.testing.room.detectors import (
     Detectors,

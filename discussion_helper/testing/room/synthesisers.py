@@ -64,12 +64,13 @@ def speech_like(seconds: float, rate: int, *, seed: int = 1) -> Samples:
     random = np.random.default_rng(seed)
     at_s = np.arange(round(seconds * _RATE), dtype=np.float32) / np.float32(_RATE)
     syllables = np.floor(at_s * 4.0).astype(int)
-    pitch = (120.0 + 15.0 * np.sin(2.1 * at_s) + 10.0 * np.sin(5.3 * at_s)).astype(np.float32)
+    middle, early, late = random.uniform((100.0, 0.0, 0.0), (140.0, 2 * np.pi, 2 * np.pi))
+    pitch = (middle + 15.0 * np.sin(2.1 * at_s + early) + 10.0 * np.sin(5.3 * at_s + late)).astype(np.float32)
     phase = (2 * np.pi * np.cumsum(pitch, dtype=np.float64) / _RATE).astype(np.float32)
     vowels = np.asarray(_VOWELS, np.float32)[random.integers(len(_VOWELS), size=syllables[-1] + 1)]
     out = np.zeros(len(at_s), np.float32)
     for harmonic in range(1, 24):
-        weights = (0.5 ** np.arange(3) / (1.0 + ((harmonic * 120.0 - vowels) / 90.0) ** 2)).sum(axis=1)
+        weights = (0.5 ** np.arange(3) / (1.0 + ((harmonic * middle - vowels) / 90.0) ** 2)).sum(axis=1)
         out += weights.astype(np.float32)[syllables] * np.sin(harmonic * phase)
     heard = random.random(syllables[-1] + 1) > 0.1
     out *= (0.15 + np.sin(np.pi * (at_s * 4.0 % 1.0)) ** 2) * heard[syllables]

@@ -1,5 +1,6 @@
 """A tape: what was at the microphone and at the loudspeaker, sample by sample, and what can be read off it."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -72,28 +73,28 @@ class Tape:
         """Of a sample of the tracks."""
         return (self.start + index) / self.rate
 
-    def ducked_s(self, after_s: float, *, by_db: float = 20.0) -> float | None:
+    def ducked_s(self, after_s: float, *, by_db: float = 20.0) -> float:
         """From `after_s` on until the reply that is heard then is `by_db` softer than it was written, or silent.
 
-        None if it is not turned down, or nothing is heard.
+        Infinity if it is not turned down, or nothing is heard.
         """
         bar = 10.0 ** (-by_db / 20.0)
         after = round(after_s * self.rate)
         gains = self._gains(after)
         low = np.flatnonzero(gains <= bar)
-        if not len(gains) or not len(low):
-            return None
+        if not len(low):
+            return math.inf
         return max(0.0, (after // self._step * self._step + int(low[0]) * self._step - after) / self.rate)
 
-    def silent_s(self, after_s: float) -> float | None:
-        """From `after_s` until the last sample above -60 dBFS of the reply that is heard then; None: there is none."""
+    def silent_s(self, after_s: float) -> float:
+        """From `after_s` until the last sample above -60 dBFS of the reply that is heard then; -inf: there is none."""
         block = self._playing(round(after_s * self.rate))
         if block is None:
-            return None
+            return -math.inf
         later = [it.start for it in self.rendered if it.generation > block.generation]
         end = min(later, default=self.start + len(self.loudspeaker)) - self.start
         last = last_above(self.loudspeaker[:end], SILENT_DBFS)
-        return None if last is None else self.time_s(last + 1) - after_s
+        return -math.inf if last is None else self.time_s(last + 1) - after_s
 
     @property
     def dead_samples(self) -> int:
