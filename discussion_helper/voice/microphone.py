@@ -185,7 +185,14 @@ class MicrophoneListener:
     def _read(self, result: Recognised, voiced_s: float, final: bool) -> None:
         echo = bool(result.text) and is_echo(result.text, self._spoken())
         self._microphone.words(
-            Words(text=result.text, final=final, voiced_s=voiced_s, echo=echo, refused=result.refused)
+            Words(
+                text=result.text,
+                final=final,
+                voiced_s=voiced_s,
+                echo=echo,
+                refused=result.refused,
+                doubt=result.no_speech_probability - result.average_logprob,
+            )
         )
         if result.text:
             self._report("partial", speaker="user", text=result.text)

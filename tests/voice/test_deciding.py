@@ -1,6 +1,7 @@
 """What a voice over the agent is."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -50,11 +51,8 @@ class Talk:
             self._tell(self.decider.step(self._evidence(eager)))
         return self
 
-    def says(
-        self, text: str, *, final: bool = True, refused: str = "", echo: bool = False, voiced_s: float | None = None
-    ) -> "Talk":
-        voiced_s = self.voiced_s if voiced_s is None else voiced_s
-        words = Words(text=text, final=final, voiced_s=voiced_s, refused=refused, echo=echo)
+    def says(self, text: str, *, final: bool = True, voiced_s: float | None = None, **more: Any) -> "Talk":
+        words = Words(text=text, final=final, voiced_s=self.voiced_s if voiced_s is None else voiced_s, **more)
         self._tell(self.decider.words(words, at_s=self.at_s))
         return self
 
@@ -190,6 +188,20 @@ def test_a_sound_that_goes_on_without_words_is_none() -> None:
 
     assert Verdict(Act.RESUME, "no words in it") == talk.last
     assert 1 == talk.acts().count(Act.DUCK)
+
+
+@pytest.mark.parametrize(
+    ("text", "doubt", "voiced_s", "act"),
+    [
+        ("Okay, man.", 1.79, 0.5, Act.RESUME),
+        ("Okay, man.", 1.79, 1.5, Act.INTERRUPT),
+        ("What about Paris?", 0.9, 0.5, Act.INTERRUPT),
+        ("Stop.", 1.56, 0.3, Act.RESUME),
+        ("Stop.", 1.3, 0.3, Act.INTERRUPT),
+    ],
+)
+def test_words_in_doubt_decide_only_when_there_are_many(text: str, doubt: float, voiced_s: float, act: Act) -> None:
+    assert act is over_the_agent(voiced_s).says(text, doubt=doubt).last.act
 
 
 def test_half_a_word_of_somebody_who_goes_on_decides_nothing_two_do() -> None:
