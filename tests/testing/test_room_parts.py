@@ -26,6 +26,7 @@ from discussion_helper.testing.room import (
     run_in_room,
     speech_like,
 )
+from discussion_helper.tts.base import Speech, Word
 
 pytestmark = pytest.mark.anyio
 RATE = 16_000
@@ -119,6 +120,28 @@ async def test_a_model_in_a_thread_takes_the_virtual_time_that_it_is_charged_wit
     assert "7 1.5" == result.text
     assert 0.25 == anyio.current_time()
     assert [0.0, 0.1, 0.2] == [round(at_s, 6) for at_s in ticks]
+
+
+class Said:
+    """A synthesiser of another rate, which knows when it says its two words."""
+
+    rate = 1_000
+
+    async def synthesise(self, text: str) -> Speech:
+        await anyio.to_thread.run_sync(time.sleep, 0.01)
+        return Speech(text, np.zeros(1_000, np.float32), self.rate, (Word(3, 100, 400), Word(7, 500, 900)))
+
+    async def warmup(self) -> None: ...
+
+    async def aclose(self) -> None: ...
+
+
+async def test_a_synthesiser_of_another_rate_keeps_its_words_in_their_places() -> None:
+    speech = await InlineSynthesiser(Said(), delay_s=0.5, rate=48_000).synthesise("one two")
+
+    assert (48_000, 48_000) == (speech.rate, len(speech.samples))
+    assert (Word(3, 4_800, 19_200), Word(7, 24_000, 43_200)) == speech.words
+    assert 0.5 == anyio.current_time()
 
 
 def test_the_example_runs_as_it_stands() -> None:

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from discussion_helper.audio.frames import Frame, Samples
-from discussion_helper.audio.inbox import Call, Captured, DeviceLost, Item
+from discussion_helper.audio.inbox import Call, Captured, DeviceLost, Item, Played
 from discussion_helper.audio.playback import Playback
 from discussion_helper.session import Session
+from discussion_helper.testing import VirtualTimeLoop
 from discussion_helper.testing.room import (
     After,
     CutSynthesiser,
@@ -28,6 +29,7 @@ from discussion_helper.testing.room import (
     Stalled,
     Tape,
     Unplugged,
+    WrongStamps,
     Zeros,
     cheap_detectors,
     run_in_room,
@@ -140,6 +142,66 @@ def test_the_same_scene_gives_the_same_samples_and_the_same_events(goforward: Fr
 
     assert first == again
     assert first[0] != other[0]
+
+
+def watched_talk(watchers: int, goforward: Frame, agent: Samples) -> str:
+    """What was heard in a talk that so many watch who never look."""
+
+    async def main(room: Room) -> str:
+        session = session_in(room, agent, LONG)
+        stalled = [session.events("*") for _ in range(watchers)]
+        session.start()
+        room.say(goforward, at_s=0.5, text="go forward ten meters")
+        await room.quiet(12.0)
+        await session.stop()
+        assert watchers == len(stalled)
+        return digest(room.recording)
+
+    return run_in_room(main, Room(Scene(), **FAST))
+
+
+def test_fifty_watchers_who_never_look_change_no_sample(goforward: Frame, agent: Samples) -> None:
+    assert watched_talk(0, goforward, agent) == watched_talk(50, goforward, agent)
+
+
+def test_two_rooms_side_by_side_are_each_as_if_it_were_alone(goforward: Frame, bobby: Frame, agent: Samples) -> None:
+    async def talks(*said: Frame) -> list[str]:
+        found: list[str] = []
+
+        async def talk(clip: Frame) -> None:
+            async with Room(Scene(), **FAST) as room:
+                session_in(room, agent, "One moment please.").start()
+                room.say(clip, at_s=0.5, text="whatever")
+                await room.until(lambda: room.now_s >= 6.0)
+                found.append(digest(room.recording))
+
+        async with anyio.create_task_group() as tasks:
+            for clip in said:
+                tasks.start_soon(talk, clip)
+        return sorted(found)
+
+    def run(*said: Frame) -> list[str]:
+        return anyio.run(talks, *said, backend_options={"loop_factory": VirtualTimeLoop})
+
+    alone = run(goforward) + run(bobby)
+    assert alone[0] != alone[1]
+    assert sorted(alone) == run(goforward, bobby)
+
+
+async def test_wrong_time_stamps_are_what_the_audio_core_gets(bobby: Frame, agent: Samples) -> None:
+    stamps: list[tuple[float, float]] = []
+
+    def tap(item: Item | None, _now: float) -> None:
+        if isinstance(item, Played | Captured):
+            stamps.append((isinstance(item, Played), round(item.at_s - item.frame.start_s, 6)))
+
+    troubles = [WrongStamps("loudspeaker", 0.04, 4.0), WrongStamps("microphone", -0.01, 1.0, 2.0)]
+    async with Room(Scene(troubles=troubles), tap=tap, **FAST) as room:
+        session_in(room, agent, LONG).start()
+        room.say(bobby, at_s=0.2, text="say it")
+        await room.quiet(6.0)
+
+    assert {(True, 0.02), (True, 0.06), (False, 0.0), (False, -0.01)} == set(stamps)
 
 
 @pytest.mark.parametrize("rates", [(48_000, 48_000), (16_000, 44_100), (44_100, 16_000)])

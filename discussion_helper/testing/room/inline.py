@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import TypeVar
 
 import anyio
@@ -62,7 +63,15 @@ class InlineSynthesiser:
     async def synthesise(self, text: str) -> Speech:
         """As the real one."""
         speech = await charged(lambda: self._synthesiser.synthesise(text), self._delay_s)
-        return Speech(text, resample(speech.samples, speech.rate, self.rate), self.rate)
+        return self._at_rate(speech)
+
+    def _at_rate(self, speech: Speech) -> Speech:
+        step = self.rate / speech.rate
+        words = speech.words and tuple(
+            replace(word, start=int(word.start * step), stop=int(word.stop * step)) for word in speech.words
+        )
+        samples = resample(speech.samples, speech.rate, self.rate)
+        return replace(speech, samples=samples, rate=self.rate, words=words)
 
     async def warmup(self) -> None:
         """Load it, in no time."""
