@@ -30,7 +30,7 @@ on two cores. The first line names the worst fault, or says that everything work
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Register the command."""
-    usual, about = Settings(), "say of each part whether it can run here, and the fix if not"
+    usual, about = Settings(), "measure parts, room and models, and say what to put right"
     parser = subparsers.add_parser("doctor", help=about, description=_ABOUT)
     for name, metavar, text in (
         ("language", "CODE", "language"),

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import anyio
 
+from discussion_helper.commands.option import Given, with_file
 from discussion_helper.errors import SettingError
 from discussion_helper.settings import Settings
 
@@ -31,13 +32,16 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument("--allow-host", action="append", default=[], metavar="NAME", help=text)
     text = "SQLite file that keeps the threads of text sessions (default: those of `chat`; :memory: = none is kept)"
     parser.add_argument("--store", type=Path, metavar="FILE", help=text)
-    parser.add_argument("--system", default=_USUAL.system, metavar="TEXT", help="what the model is told about itself")
-    parser.add_argument("--language", default=_USUAL.language, metavar="CODE", help="language (default: %(default)s)")
-    parser.add_argument("--stt", default=_USUAL.stt, metavar="NAME", help="recogniser's model (default: %(default)s)")
-    parser.add_argument("--voice", default=_USUAL.voice, metavar="NAME", help="voice's model (default: %(default)s)")
-    parser.add_argument("--llm", default=_USUAL.llm, metavar="SPEC", help="what answers (default: %(default)s)")
+    for name, metavar, text in (
+        ("system", "TEXT", "what the model is told about itself"),
+        ("language", "CODE", "language (default: %(default)s)"),
+        ("stt", "NAME", "recogniser's model (default: %(default)s)"),
+        ("voice", "NAME", "voice's model (default: %(default)s)"),
+        ("llm", "SPEC", "what answers (default: %(default)s)"),
+    ):
+        parser.add_argument(f"--{name}", default=getattr(_USUAL, name), metavar=metavar, help=text, action=Given)
     parser.add_argument("--device", metavar="NAME", help="part of the name of microphone and loudspeaker")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, microphone=None, loudspeaker=None)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -46,6 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     from discussion_helper.web import bound_socket
     from discussion_helper.web.security import checked_token, is_loopback
 
+    arguments = with_file(arguments)
     if not is_loopback(arguments.host) and not arguments.allow_host:
         what = f"host: {arguments.host} can be reached from other machines, without encryption."
         raise SettingError(what, fix="Leave --host out, or name who may ask for it with --allow-host NAME.")
@@ -55,8 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
         voice=arguments.voice,
         llm=arguments.llm,
         system=arguments.system,
-        microphone=arguments.device,
-        loudspeaker=arguments.device,
+        microphone=arguments.microphone or arguments.device,
+        loudspeaker=arguments.loudspeaker or arguments.device,
     )
     _check(settings)
     _warn(settings, arguments)

@@ -134,3 +134,17 @@ def test_what_cannot_be_served_is_told_by_its_option(monkeypatch: pytest.MonkeyP
     arguments = parser.parse_args(["serve"])
     with pytest.raises(SettingError, match="token: "):
         arguments.run(arguments)
+
+
+def test_what_the_settings_file_says_is_served_where_the_command_line_says_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text('stt = "no-such-model"\n')
+    monkeypatch.setenv("DISCUSSION_HELPER_CONFIG", str(file))
+    parser = argparse.ArgumentParser()
+    serve.add_parser(parser.add_subparsers())
+
+    with pytest.raises(SettingError, match="no-such-model") as caught:
+        serve.run(parser.parse_args(["serve"]))
+    assert str(file) in str(caught.value)
