@@ -197,7 +197,7 @@ def test_a_sound_that_goes_on_without_words_is_none() -> None:
         ("Okay, man.", 1.79, 1.5, Act.INTERRUPT),
         ("What about Paris?", 0.9, 0.5, Act.INTERRUPT),
         ("Stop.", 1.56, 0.3, Act.RESUME),
-        ("Stop.", 1.3, 0.3, Act.INTERRUPT),
+        ("Stop.", 1.25, 0.3, Act.INTERRUPT),
     ],
 )
 def test_words_in_doubt_decide_only_when_there_are_many(text: str, doubt: float, voiced_s: float, act: Act) -> None:
