@@ -16,6 +16,10 @@ from discussion_helper.choices import LLM_MODEL, Choices, choose, describe_llm, 
 from discussion_helper.errors import DeviceError, SettingError
 from discussion_helper.listening import hearing_with
 from discussion_helper.parts import Responder, Thread, check_parts
+from discussion_helper.recorder.recorder import Recorder, RecordTo
+from discussion_helper.recorder.talk_recording import TalkRecording, recording_to
+from discussion_helper.recorder.tapped_echo import TappedEcho
+from discussion_helper.recorder.trials import settings_for
 from discussion_helper.responder.base import EndpointChoice, api_key_for
 from discussion_helper.responder.prompt import system_prompt
 from discussion_helper.session import Session
@@ -45,17 +49,24 @@ class Talk:
     """The microphone when recordings speak as the user: `say(n)` speaks the n-th of `Settings.inputs`."""
     health: Callable[[], Health] = Health
     """How the audio was doing so far."""
+    recording: TalkRecording | None = None
+    """Where all of it is recorded, if anywhere."""
 
 
 @asynccontextmanager
 async def open_talk(
-    settings: Settings, *, responder: Responder | None = None, thread: Thread | None = None
+    settings: Settings,
+    *,
+    responder: Responder | None = None,
+    thread: Thread | None = None,
+    record: RecordTo | None = None,
 ) -> AsyncIterator[Talk]:
     """Check every file, model and device, and give a session that is ready to start.
 
     `responder`: yours answers, and no language model is needed; the session closes it. `thread`: where turns are
-    stored. Models are loaded by the session's warm-up, beside listening. Leaving stops the session and releases
-    everything, so wait for its end inside: `await talk.session.wait()`.
+    stored. `record`: where everything heard, said and decided is recorded. Models are loaded by the session's warm-up,
+    beside listening. Leaving stops the session and releases everything, so wait for its end inside:
+    `await talk.session.wait()`.
 
     Raises DiscussionError: SettingError names the field, ModelMissing all models that must be pulled.
     """
@@ -64,7 +75,11 @@ async def open_talk(
     choices = await anyio.to_thread.run_sync(partial(choose, settings, answers=responder is None))
     recogniser, synthesiser = await anyio.to_thread.run_sync(_ears_and_voice, choices, settings)
     devices = await anyio.to_thread.run_sync(_devices, settings)
-    async with _engine(devices, settings) as engine:
+    models = {"stt": settings.stt, "voice": settings.voice, "llm": _answers(responder, choices, settings)}
+    async with (
+        recording_to(record, settings_for(settings.policy, settings.language, **models)) as recording,
+        _engine(devices, settings, None if recording is None else recording.recorder) as engine,
+    ):
         answering, answers = await anyio.to_thread.run_sync(_answering, responder, choices.llm, settings)
         session = session_on(
             engine,
@@ -76,7 +91,11 @@ async def open_talk(
             thread=thread,
         )
         try:
-            yield Talk(session, devices.microphone, devices.loudspeaker, answers, devices.files, engine.health)
+            if recording is not None:
+                recording.follow(session)
+            yield Talk(
+                session, devices.microphone, devices.loudspeaker, answers, devices.files, engine.health, recording
+            )
         finally:
             with anyio.CancelScope(shield=True):
                 await session.stop()
@@ -99,13 +118,16 @@ def _check_device(field: str, name: str, kind: Kind) -> None:
         raise SettingError(f"{field}: {error.what}", fix=error.fix) from error
 
 
-def _engine(devices: Devices, settings: Settings) -> AudioEngine:
-    echo = EchoPath()  # one for the whole session: it knows the room
+def _engine(devices: Devices, settings: Settings, recorder: Recorder | None) -> AudioEngine:
+    path = EchoPath()  # one for the whole session: it knows the room
+    echo = path if recorder is None else TappedEcho(path, recorder.cleaned)
     return AudioEngine(
         inbox=devices.inbox,
         open_capture=devices.open_capture,
         open_playback=devices.open_playback,
         hearing=lambda rate: hearing_with(rate, echo, policy=settings.policy, language=settings.language),
+        tap=None if recorder is None else recorder.item,
+        note_tap=None if recorder is None else recorder.note,
     )
 
 
@@ -116,6 +138,11 @@ def _ears_and_voice(choices: Choices, settings: Settings) -> tuple[Recogniser, S
 
     recogniser = WhisperRecogniser(choices.recogniser, language=settings.language)
     return recogniser, PiperSynthesiser(choices.voice, language=settings.language)
+
+
+def _answers(own: Responder | None, choices: Choices, settings: Settings) -> str:
+    """What answers, in words."""
+    return type(own).__name__ if choices.llm is None else describe_llm(choices.llm, settings)
 
 
 def _answering(

@@ -15,9 +15,10 @@ COMMANDS = {
     "threads": "list, show and delete the conversations that are kept",
     "rehearse": "run the loop with fakes: no device, no model, nothing to install",
     "serve": "hold sessions over HTTP, for this machine's user",
+    "replay": "run a recorded talk again, and see what other settings change",
     "devices": "list the microphones and loudspeakers",
     "models": "see, fetch and check the models on this machine",
-    "doctor": "say of each part whether it can run here, and the fix if not",
+    "doctor": "measure parts, room and models, and say what to put right",
     "bench": "measure the delays of a talk",
 }
 """Each is the module of its name in `commands`, which is imported when it was chosen; the text is its help."""
@@ -37,6 +38,8 @@ _OPTIONS = {
     "output": "--output",
     "max_reply_sentences": "--max-sentences",
     "silence_timeout_s": "--silence-timeout",
+    "record": "--record",
+    "record_limit": "--record-limit",
 }
 """The option that a field of the settings comes from."""
 

@@ -5,10 +5,12 @@ import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from discussion_helper.commands.option import Given, with_file
+from discussion_helper.commands.talk_record import add_recording, record_to
 from discussion_helper.errors import DeviceError, SettingError
 from discussion_helper.settings import Settings
 from discussion_helper.types import Policy
@@ -53,6 +55,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     _add_devices(parser)
     _add_policy(parser)
+    add_recording(parser)
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout when the talk is over")
     parser.set_defaults(run=run, takes_signals=True)
 
@@ -81,7 +84,7 @@ def _add_policy(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Hold the talk; its exit code. Raises DiscussionError."""
-    return hold_talk(arguments, _open)
+    return hold_talk(arguments, partial(_open, arguments))
 
 
 def hold_talk(arguments: argparse.Namespace, opener: "Opener") -> int:
@@ -102,14 +105,14 @@ def hold_talk(arguments: argparse.Namespace, opener: "Opener") -> int:
 
 
 @asynccontextmanager
-async def _open(settings: Settings) -> "AsyncIterator[Talk]":
+async def _open(arguments: argparse.Namespace, settings: Settings) -> "AsyncIterator[Talk]":
     import anyio
 
     # Audio and models take a while to import; meanwhile Ctrl-C is taken.
     await anyio.to_thread.run_sync(__import__, "discussion_helper.app")
     from discussion_helper.app import open_talk
 
-    async with open_talk(settings) as talk:
+    async with open_talk(settings, record=record_to(arguments)) as talk:
         yield talk
 
 

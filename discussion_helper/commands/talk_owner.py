@@ -23,6 +23,7 @@ from discussion_helper.settings import Settings
 
 if TYPE_CHECKING:
     from discussion_helper.app import Talk
+    from discussion_helper.recorder.talk_recording import TalkRecording
 
 __all__ = ["Face", "FaceOf", "Opener", "Plan", "TalkOwner"]
 
@@ -161,6 +162,8 @@ class _Conversing:
                 tasks.start_soon(self._obey)
                 if self._talk.files is not None:
                     tasks.start_soon(self._say_recordings, settings, self._session.events(*FOLLOWED))
+                if self._talk.recording is not None:
+                    tasks.start_soon(self._tell_trouble, self._talk.recording)
                 self._session.start()
                 if suggest is not None:
                     tasks.start_soon(self._tell_suggestion, suggest, settings)
@@ -215,6 +218,9 @@ class _Conversing:
     async def _tell_suggestion(self, suggest: Callable[[Settings], Awaitable[str]], settings: Settings) -> None:
         if text := await suggest(settings):
             self._face.tell(text)
+
+    async def _tell_trouble(self, recording: "TalkRecording") -> None:
+        self._face.tell(await recording.trouble())
 
     async def _obey(self) -> None:
         while True:
@@ -275,7 +281,13 @@ async def _stamp(settings: Settings) -> tuple[int, int] | None:
 
 
 def _introduction(talk: "Talk") -> str:
-    return f"Microphone: {talk.microphone}. Loudspeaker: {talk.loudspeaker}. Answers come from {talk.responder}."
+    where = f"Microphone: {talk.microphone}. Loudspeaker: {talk.loudspeaker}. Answers come from {talk.responder}."
+    return where if talk.recording is None else f"{where} {_recorded(talk.recording)}"
+
+
+def _recorded(recording: "TalkRecording") -> str:
+    kept = f"its last {recording.to.minutes:g} minutes are kept"
+    return f"All that is heard and said is recorded in {recording.to.folder}; {kept}."
 
 
 def _summary(session: Session) -> str:

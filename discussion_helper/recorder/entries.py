@@ -1,0 +1,79 @@
+"""What is recorded, as values."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discussion_helper.audio.inbox import Captured, DeviceLost, Played
+from discussion_helper.voice.audio_work import HalfDuplex, Listening
+from discussion_helper.voice.deciding import Words
+
+__all__ = ["Called", "Cleaned", "Entry", "Gap", "Header", "Noted", "Taken", "Told", "sixteen"]
+
+Called = DeviceLost | Listening | Words | HalfDuplex | None
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The audio work took this at `now`: audio, a device that was lost, what a call was about; None = nothing."""
+
+    item: Captured | Played | Called
+    now: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cleaned:
+    """10 ms of the microphone without the echo, from sample `start` at 16 kHz, in 16 bits."""
+
+    start: int
+    samples: NDArray[np.int16]
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """A note of the hearing, in its canonical form."""
+
+    line: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An event of the session, as JSON; `now` is when it was recorded."""
+
+    now: float
+    event: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Something is missing here; afterwards `listening` is what is listened to. `missed`: how many, -1 = unknown."""
+
+    missed: int
+    listening: Listening
+
+
+Entry = Taken | Cleaned | Noted | Told | Gap
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """What a segment says about its talk. `zero_s` on the clock of the items is `started_utc_s` since 1970."""
+
+    started_utc_s: float
+    zero_s: float
+    package: str
+    settings: dict[str, Any]
+    """`language`, `policy` and `tuning`, and what was to recognise, speak and answer, by name."""
+    machine: str = ""
+    index: int = 1
+    """Of the segment, from 1."""
+    listening: Listening = field(default_factory=Listening)
+    """What is listened to at the segment's beginning."""
+
+
+def sixteen(samples: NDArray[np.float32]) -> NDArray[np.int16]:
+    """Samples in 16 bits, rounded; those that are no numbers are silence."""
+    shorts: NDArray[np.int16] = np.rint(np.clip(np.nan_to_num(samples), -1.0, 1.0) * 32767.0).astype(np.int16)
+    return shorts

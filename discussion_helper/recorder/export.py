@@ -1,0 +1,81 @@
+"""A take as files that every program reads."""
+
+import json
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TextIO
+
+import numpy as np
+
+from discussion_helper.audio.echo import LAG
+from discussion_helper.audio.frames import Frame
+from discussion_helper.audio.inbox import Captured, Played
+from discussion_helper.audio.resample import HALF
+from discussion_helper.errors import AudioFileError
+from discussion_helper.recorder.entries import Cleaned, Entry, Noted, Taken, Told
+from discussion_helper.recorder.take import Take
+from discussion_helper.recorder.tracks import Timeline, Track
+from discussion_helper.voice.hearing import RATE
+
+__all__ = ["FILES", "exported"]
+
+FILES = ("microphone.wav", "played.wav", "cancelled.wav", "events.jsonl", "notes.jsonl")
+_CANCELLED_LATE_S = (LAG + HALF) / RATE
+"""Of the canceller and the resampler before it, which is taken out."""
+
+
+def exported(take: Take, folder: Path) -> list[Path]:
+    """Write `FILES` into `folder`, which is made; those that there are now.
+
+    The three sounds begin at the same moment and are aligned to the sample, each with a rate of its own; every event
+    and note has its place in them as `file_s`. Raises AudioFileError.
+    """
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = [name for name in FILES if (folder / name).exists()]
+        if found:
+            raise AudioFileError(f'"{folder / found[0]}" is there already.', fix="Name an empty folder.")
+        with ExitStack() as stack:
+            _Export(folder, stack).run(take)
+    except OSError as error:
+        raise AudioFileError(f'"{folder}" cannot be written: {error.strerror}.', fix="Name another folder.") from error
+    return [path for name in FILES if (path := folder / name).exists()]
+
+
+class _Export:
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        self._microphone = stack.enter_context(Track(folder / FILES[0]))
+        self._played = stack.enter_context(Track(folder / FILES[1]))
+        self._cancelled = stack.enter_context(Track(folder / FILES[2], late_s=_CANCELLED_LATE_S))
+        self._events = stack.enter_context((folder / FILES[3]).open("x", encoding="utf-8"))
+        self._notes = stack.enter_context((folder / FILES[4]).open("x", encoding="utf-8"))
+        self._timeline = Timeline()
+        self._captured_s = 0.0
+        self._now = 0.0
+
+    def run(self, take: Take) -> None:
+        for entry in take.entries():
+            self._take(entry)
+
+    def _take(self, entry: Entry) -> None:
+        match entry:
+            case Taken(Captured(frame, at_s), now):
+                self._now = now
+                self._microphone.put(frame, self._timeline.captured(frame, at_s))
+                self._captured_s = frame.start_s
+            case Taken(Played(frame, at_s, _), now):
+                self._now = now
+                self._played.put(frame, self._timeline.of(at_s))
+            case Taken(_, now):
+                self._now = now
+            case Cleaned(start, samples):
+                place_s = self._timeline.microphone_s + start / RATE - self._captured_s
+                self._cancelled.put(Frame(samples.astype(np.float32) / np.float32(32767.0), RATE, start), place_s)
+            case Told(now, event):
+                self._line(self._events, now, event)
+            case Noted(line):
+                self._line(self._notes, self._now, json.loads(line))
+
+    def _line(self, file: TextIO, now: float, values: dict[str, object]) -> None:
+        placed = values | {"file_s": round(self._timeline.of(now), 3)}
+        file.write(json.dumps(placed, ensure_ascii=False) + "\n")

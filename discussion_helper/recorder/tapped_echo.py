@@ -1,0 +1,33 @@
+"""An echo path that shows what it gives."""
+
+from collections.abc import Callable
+
+from discussion_helper.audio.frames import Samples
+from discussion_helper.audio.inbox import Played
+from discussion_helper.voice.hearing import EchoPath
+
+__all__ = ["TappedEcho"]
+
+
+class TappedEcho:
+    """An `EchoPath` that is another one; `shown(start, samples)` sees each block of its output and must not wait."""
+
+    def __init__(self, path: EchoPath, shown: Callable[[int, Samples], object]) -> None:
+        self._path = path
+        self._shown = shown
+        self.near_db, self.expected_db = path.near_db, path.expected_db
+
+    def feed(self, played: Played) -> None:
+        """The loudspeaker got this."""
+        self._path.feed(played)
+
+    def clean(self, near: Samples, at_s: float, start: int) -> Samples:
+        """The other's."""
+        clean = self._path.clean(near, at_s, start)
+        self.near_db, self.expected_db = self._path.near_db, self._path.expected_db
+        self._shown(start, clean)
+        return clean
+
+    def is_own_voice(self) -> bool:
+        """The other's."""
+        return self._path.is_own_voice()
