@@ -41,6 +41,8 @@ __all__ = ["main"]
 RATE = 48_000
 OFFSET_S = 2.5
 AGENT_DBFS = -22.0
+SETTLED_S = 2.5
+"""After a clip's end its turn has ended, was recognised and decided."""
 SELF_S = 60.0
 ECHOES = (Echo(0.0, None), Echo(0.0, -20.0, 0.05), Echo(0.0, -10.0, 0.1))
 
@@ -161,8 +163,9 @@ async def _over_a_reply(room: Room, session: Session, events: Subscription[Event
     before = len(session.discussion.conversation.utterances)
     await session.speak(TEXTS[number % len(TEXTS)])
     room.say(saying.samples, after=After("reply", number, OFFSET_S), dbfs=None)
-    await room.reached("line_end", number)
-    await room.quiet(3.0)
+    ended = await room.reached("line_end", number)
+    await room.until(lambda: room.now_s > ended.at_s + SETTLED_S)
+    await room.quiet(1.0)
     told = await _drained(events)
     agent = next(u for u in session.discussion.conversation.utterances[before:] if u.speaker == "agent")
     tape, voice_s = room.recording, room.recording.mark("line", number).at_s + saying.start / RATE

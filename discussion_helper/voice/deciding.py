@@ -227,9 +227,10 @@ class Decider:
         self._others_s = max(self._others_s, evidence.others_s)  # also when the turn has ended before it is decided
         if self._min_words == 0 and evidence.others_s > self._min_speech_s - ROUNDING_S:
             return self._conclude(Act.INTERRUPT, "voice", evidence.at_s)
-        if since_s >= SOUND_S and evidence.own:
+        # Turned down, it makes no more echo: what goes on is somebody else.
+        if evidence.own and since_s >= (SOUND_S if evidence.quiet_s >= PAUSE_S else LONG_SOUND_S):
             return self._conclude(Act.RESUME, "the agent's own voice", evidence.at_s)
-        if self._others_s < LEAST_VOICE_S and self._is_over(evidence.at_s, since_s):
+        if not evidence.own and self._others_s < LEAST_VOICE_S and self._is_over(evidence.at_s, since_s):
             return self._conclude(Act.RESUME, "no voice", evidence.at_s)
         if evidence.quiet_s >= self._resume_after_s and since_s >= self._resume_after_s:
             return self._conclude(Act.RESUME, "no words in time", evidence.at_s)

@@ -164,11 +164,18 @@ def test_a_sound_that_goes_on_is_given_more_time_for_a_voice_to_be_heard_in_it()
     assert talk.told[1][0] == pytest.approx(talk.told[0][0] + LONG_SOUND_S, abs=0.015)
 
 
-def test_the_agents_own_voice_is_over_as_soon() -> None:
-    talk = Talk(own=True).go(0.05, eager=True).go(0.5, voice=True)
+def test_the_agents_own_voice_is_over_as_soon_as_the_echo_of_what_was_turned_down() -> None:
+    talk = Talk(own=True).go(0.05, eager=True).go(0.2, voice=True).go(0.5)
 
     assert Verdict(Act.RESUME, "the agent's own voice") == talk.last
-    assert talk.told[1][0] <= SOUND_S + 0.03
+    assert talk.told[1][0] <= 0.25 + 0.15 + 0.03
+
+
+def test_what_was_taken_for_the_agents_voice_and_goes_on_without_it_is_somebodys() -> None:
+    talk = Talk(own=True).go(0.05, eager=True).go(0.45, voice=True)
+    talk.own = False
+
+    assert Verdict(Act.INTERRUPT, "words") == talk.go(0.3, voice=True).go(0.2).says("What about Paris?").last
 
 
 def test_who_goes_on_is_asked_about_three_times_and_then_is_interrupting() -> None:
