@@ -44,7 +44,6 @@ COMPOSERS = (
     "commands",
     "doctor",
     "listening",
-    "testing",
     "text_app",
 )  # they choose the adapters
 SHARED = (  # not adapters: parts of stages that others stand on

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from discussion_helper.audio.frames import Samples
-from discussion_helper.testing.room import Loudspeaker, Microphone, NoEchoPath, Room, Scene, cheap_detectors
+from discussion_helper.audio.inbox import Item, Played
+from discussion_helper.testing.room import Loudspeaker, Microphone, NoEchoPath, Room, Scene, Stalled, cheap_detectors
 
 pytestmark = pytest.mark.anyio
 RATE = 48_000
@@ -16,7 +17,7 @@ LATEST_S = 0.0301
 
 
 def tone(seconds: float) -> Samples:
-    return np.asarray(0.3 * np.sin(2 * np.pi * 440 * np.arange(round(seconds * RATE)) / RATE), np.float32)
+    return np.asarray(0.3 * np.sin(2 * np.pi * 437 * np.arange(round(seconds * RATE)) / RATE), np.float32)
 
 
 def room(**devices: float) -> Room:
@@ -37,7 +38,7 @@ async def test_what_is_played_is_on_the_tape_where_the_device_said(ppm: float) -
     assert 0.5 < first < 0.5 + LATEST_S + 0.001
     start = tape.rendered[0].start
     places = np.arange(40_000) * (1.0 + ppm * 1e-6)
-    wanted = 0.3 * np.sin(2 * np.pi * 440 * places / RATE)
+    wanted = 0.3 * np.sin(2 * np.pi * 437 * places / RATE)
     assert np.abs(tape.loudspeaker[start : start + 40_000] - wanted).max() < 0.01
     assert RATE == sum(block.count for block in tape.rendered)
 
@@ -101,3 +102,34 @@ async def test_a_tape_holds_the_end_of_a_long_talk() -> None:
     assert (3 * RATE, 2 * RATE, 2 * RATE) == (tape.start, len(tape.loudspeaker), len(tape.microphone))
     assert tape.loudspeaker[tape.index(3.1) : tape.index(4.0)].any()
     assert not tape.loudspeaker[: tape.index(3.0)].any()
+
+
+async def test_a_loudspeaker_that_clips_is_known_to_nobody_but_the_tape() -> None:
+    reference: list[float] = []
+
+    def tap(item: Item | None, _now: float) -> None:
+        reference.extend([float(np.abs(item.frame.samples).max())] if isinstance(item, Played) else [])
+
+    scene = Scene(noise_dbfs=None, loudspeaker=Loudspeaker(clip_dbfs=-20.0))
+    async with Room(scene, detectors=cheap_detectors, echo_path=NoEchoPath, tap=tap) as it:
+        it.engine.playback.write(1, tone(0.5))
+        await anyio.sleep(1.0)
+        tape = it.recording
+
+    assert 0.1 == pytest.approx(float(np.abs(tape.loudspeaker).max()), abs=1e-6)
+    assert 0.3 == pytest.approx(max(reference), abs=1e-3)
+
+
+async def test_a_loudspeaker_that_stalls_goes_on_from_where_it_was() -> None:
+    scene = Scene(noise_dbfs=None, troubles=[Stalled("loudspeaker", 0.43, 0.3)])
+    async with Room(scene, detectors=cheap_detectors, echo_path=NoEchoPath) as it:
+        it.engine.playback.write(1, tone(1.0))
+        await anyio.sleep(2.0)
+        tape, health = it.recording, it.engine.health()
+
+    (hole,) = tape.holes()
+    assert 1 == health.underflows
+    assert 0.3 == pytest.approx(len(hole) / RATE, abs=0.011)
+    without = np.concatenate((tape.loudspeaker[: hole.start], tape.loudspeaker[hole.end :]))
+    heard = np.flatnonzero(without)
+    assert np.allclose(tone(1.0)[1:-1], without[heard[0] :][: RATE - 2], atol=1e-3)

@@ -31,7 +31,6 @@ from discussion_helper.testing.room.detectors import (
     LevelDetector,
     NoEchoPath,
     cheap_detectors,
-    real_detectors,
 )
 from discussion_helper.testing.room.echo import Echo
 from discussion_helper.testing.room.inline import InlineRecogniser, InlineSynthesiser
@@ -68,7 +67,6 @@ __all__ = [
     "WrongStamps",
     "Zeros",
     "cheap_detectors",
-    "real_detectors",
     "run_in_room",
     "speech_like",
 ]

@@ -1,4 +1,4 @@
-"""Detectors and echo paths for a room: the real ones, and such as cost nothing."""
+"""Detectors and an echo path that cost next to nothing, for rooms in which nothing depends on the real ones."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from discussion_helper.audio.frames import Samples
 from discussion_helper.audio.inbox import Played
 from discussion_helper.vad.base import Detector
 
-__all__ = ["Detectors", "LevelDetector", "NoEchoPath", "cheap_detectors", "real_detectors"]
+__all__ = ["Detectors", "LevelDetector", "NoEchoPath", "cheap_detectors"]
 
 
 class LevelDetector:
@@ -59,14 +59,6 @@ class Detectors:
     clean: Detector
 
 
-def real_detectors() -> Detectors:
-    """Those of a real talk: WebRTC's and Silero."""
-    from discussion_helper.vad.silero import SileroDetector
-    from discussion_helper.vad.webrtc import WebRtcDetector
-
-    return Detectors(WebRtcDetector(mode=2), SileroDetector(), WebRtcDetector(mode=2), WebRtcDetector(mode=3))
-
-
 def cheap_detectors() -> Detectors:
-    """Such as go by the level alone."""
+    """Such as go by the level alone: a voice is what is louder than -45 dBFS."""
     return Detectors(LevelDetector(), LevelDetector(frame_samples=512), LevelDetector(), LevelDetector())

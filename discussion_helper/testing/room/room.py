@@ -11,10 +11,11 @@ import anyio
 from discussion_helper.audio.echo import EchoPath
 from discussion_helper.audio.frames import Frame, Samples
 from discussion_helper.audio.inbox import Inbox
+from discussion_helper.listening import hearing_with
 from discussion_helper.parts import Responder, Thread
 from discussion_helper.session import Session
 from discussion_helper.stt.base import Recogniser
-from discussion_helper.testing.room.detectors import Detectors, real_detectors
+from discussion_helper.testing.room.detectors import Detectors
 from discussion_helper.testing.room.line import After, Line
 from discussion_helper.testing.room.recognisers import MatchingRecogniser
 from discussion_helper.testing.room.scene import Scene
@@ -31,6 +32,7 @@ from discussion_helper.voice.engine import AudioEngine
 from discussion_helper.voice.hearing import EchoPath as AnyEchoPath
 from discussion_helper.voice.hearing import Hearing
 from discussion_helper.voice.ports import Sink
+from discussion_helper.voice.tuning import Tuning
 
 __all__ = ["Room"]
 
@@ -42,24 +44,27 @@ class Room:
 
     Devices, room and people are simulated, sample by sample, while the event loop has nothing else to do at that time;
     everything from the devices on is what runs in a real talk. `now_s` and all times are room time: seconds since it
-    was entered. The same scene and the same talk give the same samples and the same events, byte for byte.
+    was entered, once. The same scene and the same talk give the same samples and the same events, byte for byte.
     """
 
     def __init__(
         self,
         scene: Scene | None = None,
         *,
-        detectors: Callable[[], Detectors] = real_detectors,
+        detectors: Callable[[], Detectors] | None = None,
         echo_path: Callable[[], AnyEchoPath] = EchoPath,
+        tuning: Tuning | None = None,
         tap: Tap | None = None,
         limit_s: float = LIMIT_S,
     ) -> None:
-        """`detectors` makes what hears voices, `echo_path` what removes the echo; `tap` is shown every item.
+        """`detectors` makes what hears voices, None = as in a real talk; `echo_path` makes what removes the echo; `tap`
+        is shown every item.
 
         A talk beyond `limit_s` raises RuntimeError, so that no test runs for ever.
         """
         self.scene = scene or Scene()
         self._detectors, self._echo_path, self._tap = detectors, echo_path, tap
+        self._tuning = tuning
         self._limit_s = limit_s
         self._exit = AsyncExitStack()
         self._session: Session | None = None
@@ -105,9 +110,12 @@ class Room:
         return self._world.driver
 
     def _hearing(self, rate: int, echo: AnyEchoPath) -> Hearing:
-        by, policy = self._detectors(), self._policy
-        overlap = overlap_of(policy, language=self._language, gate=by.eager, clean_gate=by.clean)
-        return hearing_of(rate, gate=by.gate, judge=by.judge, echo=echo, policy=policy, overlap=overlap)
+        policy, language, tuning = self._policy, self._language, self._tuning
+        if self._detectors is None:
+            return hearing_with(rate, echo, policy=policy, language=language, tuning=tuning)
+        by = self._detectors()
+        overlap = overlap_of(policy, language=language, gate=by.eager, clean_gate=by.clean, tuning=tuning)
+        return hearing_of(rate, gate=by.gate, judge=by.judge, echo=echo, policy=policy, overlap=overlap, tuning=tuning)
 
     # -- the talk
 
