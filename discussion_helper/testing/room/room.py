@@ -31,6 +31,7 @@ from discussion_helper.voice.audio_work import AudioWork, Tap
 from discussion_helper.voice.engine import AudioEngine
 from discussion_helper.voice.hearing import EchoPath as AnyEchoPath
 from discussion_helper.voice.hearing import Hearing
+from discussion_helper.voice.notes import Note
 from discussion_helper.voice.ports import Sink
 from discussion_helper.voice.tuning import Tuning
 
@@ -55,16 +56,17 @@ class Room:
         echo_path: Callable[[], AnyEchoPath] = EchoPath,
         tuning: Tuning | None = None,
         tap: Tap | None = None,
+        note_tap: Callable[[Note], object] | None = None,
         limit_s: float = LIMIT_S,
     ) -> None:
-        """`detectors` makes what hears voices, None = as in a real talk; `echo_path` makes what removes the echo; `tap`
-        is shown every item.
+        """`detectors` makes what hears voices, None = as in a real talk; `echo_path` makes what removes the echo. `tap`
+        is shown every item, and `note_tap` every note, of the audio work.
 
         A talk beyond `limit_s` raises RuntimeError, so that no test runs for ever.
         """
         self.scene = scene or Scene()
         self._detectors, self._echo_path, self._tap = detectors, echo_path, tap
-        self._tuning = tuning
+        self._tuning, self._note_tap = tuning, note_tap
         self._limit_s = limit_s
         self._exit = AsyncExitStack()
         self._session: Session | None = None
@@ -100,6 +102,7 @@ class Room:
             driver=self._drive,
             run=_inline,
             tap=self._tap,
+            note_tap=self._note_tap,
         )
 
     def _open_playback(self) -> Sink:
