@@ -68,8 +68,8 @@ class Scene:
     troubles: Sequence[Trouble] = ()
     rate: int = 48_000
     """Hertz of the room itself: its tracks and the sounds of its lines."""
-    keep_s: float = 600.0
-    """So much of the tracks is kept."""
+    keep_s: float = 300.0
+    """So much of the tracks is kept, in seconds: 0.4 MB for each at most."""
     seed: int = 1
 
     @property

@@ -45,7 +45,7 @@ class Track:
     def _make_room(self, end: int) -> None:
         first = self._first if self._keep is None else max(self._first, end - self._keep)
         held = self._data[first - self._first : max(0, self.end - self._first)]
-        size = max(len(self._data), 1 << (2 * (end - first)).bit_length())
+        size = max(len(self._data), 2 * (end - first))
         self._data = np.zeros(size, np.float32)
         self._data[: len(held)] = held
         self._first = first
