@@ -120,7 +120,7 @@ def _check_device(field: str, name: str, kind: Kind) -> None:
 
 def _engine(devices: Devices, settings: Settings, recorder: Recorder | None) -> AudioEngine:
     path = EchoPath()  # one for the whole session: it knows the room
-    echo = path if recorder is None else TappedEcho(path, recorder.cleaned)
+    echo = path if recorder is None else TappedEcho(path, recorder.echo)
     return AudioEngine(
         inbox=devices.inbox,
         open_capture=devices.open_capture,

@@ -106,7 +106,7 @@ class _Report:
     @property
     def failed(self) -> bool:
         """The same settings gave other decisions, or the replay broke."""
-        return bool(self._outcome.failures) or (bool(self._rows) and not self._tries)
+        return bool(self._outcome.failures) or (bool(self._rows) and self._exact)
 
     def lines(self, *, everything: bool) -> Iterator[str]:
         """For a person."""
@@ -165,7 +165,9 @@ class _Report:
             how = "as recorded, byte for byte" if self._exact else "as recorded"
             return f"{self._decisions} decisions, all {how}."
         count = f"{len(self._rows)} difference{'s' if len(self._rows) > 1 else ''}"
-        return f"{count} with these settings." if self._tries else f"{count} with the settings of the talk."
+        if self._tries:
+            return f"{count} with these settings."
+        return f"{count} with the settings of the talk{'' if self._exact else ', maybe for what is missing'}."
 
     def _time(self, at_s: float) -> str:
         from datetime import timedelta

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from discussion_helper.audio.frames import Frame, Samples
 from discussion_helper.audio.inbox import Captured, DeviceLost, Played
 from discussion_helper.audio.playback import Position
-from discussion_helper.recorder.entries import Called, Cleaned, Entry, Gap, Header, Noted, Taken, Told
+from discussion_helper.recorder.entries import Called, Cleaned, Entry, Gap, Header, Noted, OwnVoice, Taken, Told
 from discussion_helper.recorder.records import Kind, framed
 from discussion_helper.voice.audio_work import HalfDuplex, Listening
 from discussion_helper.voice.deciding import Words
@@ -23,7 +23,7 @@ FORMAT = 1
 """Of the header and all records behind it."""
 _BLOCK = struct.Struct("<ddIqB")
 _POSITION = struct.Struct("<qqI")
-_START = struct.Struct("<q")
+_CLEANED = struct.Struct("<qddB")
 _CALLED = {"lost": DeviceLost, "listening": Listening, "words": Words, "half duplex": HalfDuplex}
 _FLOATS, _SHORTS = 0, 1
 
@@ -37,8 +37,11 @@ def encoded(entry: Entry) -> bytes:
     match entry:
         case Taken():
             return _taken(entry)
-        case Cleaned(start, samples):
-            return framed(Kind.CLEANED, _START.pack(start) + samples.astype("<i2").tobytes())
+        case Cleaned(start, samples, near_db, expected_db):
+            form, data = _packed(samples)
+            return framed(Kind.CLEANED, _CLEANED.pack(start, near_db, expected_db, form) + data)
+        case OwnVoice(heard):
+            return framed(Kind.OWN, bytes([heard]))
         case Noted(line):
             return framed(Kind.NOTED, line)
         case Told(now, event):
@@ -89,8 +92,10 @@ def _decoded(kind: Kind, payload: bytes) -> Entry:
             now, name, values = json.loads(payload)
             return Taken(_item(name, values), float(now))
         case Kind.CLEANED:
-            start = int(_START.unpack_from(payload)[0])
-            return Cleaned(start, np.frombuffer(payload[_START.size :], "<i2"))
+            start, near_db, expected_db, form = _CLEANED.unpack_from(payload)
+            return Cleaned(start, _unpacked(payload[_CLEANED.size :], form), near_db, expected_db)
+        case Kind.OWN:
+            return OwnVoice(payload == b"\1")
         case Kind.NOTED:
             json.loads(payload)["note"]
             return Noted(payload)
@@ -132,14 +137,23 @@ def _item(name: str, values: dict[str, Any]) -> Called:
 
 
 def _block(frame: Frame, at_s: float, now: float) -> bytes:
-    shorts = _exact(frame.samples)
-    head = _BLOCK.pack(now, at_s, frame.rate, frame.start, _FLOATS if shorts is None else _SHORTS)
-    return head + (frame.samples.astype("<f4") if shorts is None else shorts.astype("<i2")).tobytes()
+    form, data = _packed(frame.samples)
+    return _BLOCK.pack(now, at_s, frame.rate, frame.start, form) + data
+
+
+def _packed(samples: Samples) -> tuple[int, bytes]:
+    """Their form and their bytes."""
+    shorts = _exact(samples)
+    return (_FLOATS, samples.astype("<f4").tobytes()) if shorts is None else (_SHORTS, shorts.astype("<i2").tobytes())
+
+
+def _unpacked(data: bytes, form: int) -> Samples:
+    return _floats(np.frombuffer(data, "<i2")) if form == _SHORTS else np.frombuffer(data, "<f4").astype(np.float32)
 
 
 def _exact(samples: Samples) -> NDArray[np.int16] | None:
     """The samples in 16 bits, if that loses nothing, not even the sign of a zero."""
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         shorts = (samples * np.float32(32768.0)).astype(np.int16)
     return shorts if _floats(shorts).tobytes() == samples.tobytes() else None
 
@@ -152,6 +166,4 @@ def _frame(payload: bytes) -> tuple[Frame, float, float]:
     now, at_s, rate, start, form = _BLOCK.unpack_from(payload)
     if not 0 < rate <= 384_000 or not (math.isfinite(now) and math.isfinite(at_s)):
         raise DamagedError("a block of no rate or time")
-    data = payload[_BLOCK.size :]
-    samples = _floats(np.frombuffer(data, "<i2")) if form == _SHORTS else np.frombuffer(data, "<f4").astype(np.float32)
-    return Frame(samples, rate, start), at_s, now
+    return Frame(_unpacked(payload[_BLOCK.size :], form), rate, start), at_s, now

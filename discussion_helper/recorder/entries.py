@@ -3,14 +3,12 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from discussion_helper.audio.frames import Samples
 from discussion_helper.audio.inbox import Captured, DeviceLost, Played
 from discussion_helper.voice.audio_work import HalfDuplex, Listening
 from discussion_helper.voice.deciding import Words
 
-__all__ = ["Called", "Cleaned", "Entry", "Gap", "Header", "Noted", "Taken", "Told", "sixteen"]
+__all__ = ["Called", "Cleaned", "Entry", "Gap", "Header", "Noted", "OwnVoice", "Taken", "Told"]
 
 Called = DeviceLost | Listening | Words | HalfDuplex | None
 
@@ -25,10 +23,19 @@ class Taken:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cleaned:
-    """10 ms of the microphone without the echo, from sample `start` at 16 kHz, in 16 bits."""
+    """10 ms of the microphone without the echo, from sample `start` at 16 kHz; the levels are those of `EchoPath`."""
 
     start: int
-    samples: NDArray[np.int16]
+    samples: Samples
+    near_db: float
+    expected_db: float
+
+
+@dataclass(frozen=True, slots=True)
+class OwnVoice:
+    """What was cleaned last still is the agent's own voice, or is not; said where it was asked."""
+
+    heard: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +61,7 @@ class Gap:
     listening: Listening
 
 
-Entry = Taken | Cleaned | Noted | Told | Gap
+Entry = Taken | Cleaned | OwnVoice | Noted | Told | Gap
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,9 +78,3 @@ class Header:
     """Of the segment, from 1."""
     listening: Listening = field(default_factory=Listening)
     """What is listened to at the segment's beginning."""
-
-
-def sixteen(samples: NDArray[np.float32]) -> NDArray[np.int16]:
-    """Samples in 16 bits, rounded; those that are no numbers are silence."""
-    shorts: NDArray[np.int16] = np.rint(np.clip(np.nan_to_num(samples), -1.0, 1.0) * 32767.0).astype(np.int16)
-    return shorts

@@ -5,8 +5,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TextIO
 
-import numpy as np
-
 from discussion_helper.audio.echo import LAG
 from discussion_helper.audio.frames import Frame
 from discussion_helper.audio.inbox import Captured, Played
@@ -70,7 +68,7 @@ class _Export:
                 self._now = now
             case Cleaned(start, samples):
                 place_s = self._timeline.microphone_s + start / RATE - self._captured_s
-                self._cancelled.put(Frame(samples.astype(np.float32) / np.float32(32767.0), RATE, start), place_s)
+                self._cancelled.put(Frame(samples, RATE, start), place_s)
             case Told(now, event):
                 self._line(self._events, now, event)
             case Noted(line):

@@ -10,11 +10,10 @@ from queue import Empty, SimpleQueue
 from threading import Event as Flag
 from threading import Thread
 
-from discussion_helper.audio.frames import Samples
 from discussion_helper.audio.inbox import Call, Captured, Item, Played
 from discussion_helper.errors import SettingError
 from discussion_helper.events import Event
-from discussion_helper.recorder.entries import Cleaned, Entry, Gap, Header, Noted, Taken, Told, sixteen
+from discussion_helper.recorder.entries import Cleaned, Entry, Gap, Header, Noted, OwnVoice, Taken, Told
 from discussion_helper.recorder.folder import claimed
 from discussion_helper.recorder.note_line import note_line
 from discussion_helper.recorder.segments import SEGMENT_S, SegmentWriter
@@ -32,7 +31,7 @@ CLOSE_S = 3.0
 _AUDIO, _RESERVE = 2_000, 500
 """Places for blocks of audio, which are 6 s of both directions and of what comes of them, and for all else."""
 
-_Raw = tuple[Note] | tuple[int, Samples] | Entry
+_Raw = tuple[Note] | Entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +93,9 @@ class Recorder:
         """A note tap."""
         self._put((note,), _AUDIO + _RESERVE)
 
-    def cleaned(self, start: int, samples: Samples) -> None:
-        """10 ms of the microphone without the echo."""
-        self._put((start, samples), _AUDIO)
+    def echo(self, entry: Cleaned | OwnVoice) -> None:
+        """What the echo path gave; see `TappedEcho`."""
+        self._put(entry, _AUDIO)
 
     def _put(self, raw: _Raw, limit: int) -> None:
         if self._over:
@@ -166,9 +165,4 @@ class Recorder:
 
 def _entry(raw: _Raw) -> Entry:
     """What is heavy is made here, away from the audio thread."""
-    if not isinstance(raw, tuple):
-        return raw
-    if len(raw) == 1:
-        return Noted(note_line(raw[0]))
-    start, samples = raw
-    return Cleaned(start, sixteen(samples))
+    return Noted(note_line(raw[0])) if isinstance(raw, tuple) else raw

@@ -25,6 +25,8 @@ class Kind(IntEnum):
     NOTED = 6
     TOLD = 7
     GAP = 8
+    OWN = 9
+    """Whether it was the agent's own voice."""
 
 
 def framed(kind: Kind, payload: bytes) -> bytes:

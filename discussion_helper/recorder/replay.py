@@ -1,34 +1,33 @@
 """The replay: a take runs through a fresh hearing, in the items' own time and as fast as the machine can."""
 
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
-import numpy as np
-from numpy.typing import NDArray
-
-from discussion_helper.audio.frames import Samples
 from discussion_helper.audio.inbox import Call, Captured, DeviceLost, Item, Played
 from discussion_helper.audio.playback import Playback
-from discussion_helper.recorder.entries import Cleaned, Gap, Noted, Taken, Told, sixteen
+from discussion_helper.recorder.entries import Cleaned, Entry, Gap, Noted, OwnVoice, Taken, Told
 from discussion_helper.recorder.heard import Heard
 from discussion_helper.recorder.note_line import note_line
 from discussion_helper.recorder.records import Kind
+from discussion_helper.recorder.replayed_echo import ReplayedEcho
 from discussion_helper.recorder.take import Take
-from discussion_helper.recorder.tapped_echo import TappedEcho
 from discussion_helper.recorder.word_book import Reads, WordBook
 from discussion_helper.voice.audio_work import AudioWork, HalfDuplex, Listening
 from discussion_helper.voice.deciding import Words
-from discussion_helper.voice.hearing import EchoPath, Hearing
+from discussion_helper.voice.hearing import RATE, EchoPath, Hearing
 from discussion_helper.voice.marks import Marks
 from discussion_helper.voice.notes import Note
 
-__all__ = ["WARM_S", "MakesHearing", "Outcome", "Replay"]
+__all__ = ["IN_STEP", "WARM_S", "MakesHearing", "Outcome", "Replay"]
 
 WARM_S = 10.0
-"""After a beginning that is missing: the detectors have forgotten it after a second or two, and the canceller has
-learnt the room, as far as it ever does (`audio/echo.py`)."""
+"""After a beginning that is missing: WebRTC's detector looks at the lowest levels of some seconds. What the canceller
+made of the sound is taken from the recording there. The neural detector remembers the last speech for longer; where
+none was heard in this time, a voice may begin a frame earlier or later than it did in the talk."""
+IN_STEP = 2_560
+"""Samples at 16 kHz after which a block of 10 ms and a frame of the neural detector begin together: only there can a
+beginning that is missing be made up for, since every frame is then the one that it was in the talk."""
 
 MakesHearing = Callable[[int, EchoPath], Hearing]
 """What hears a microphone of so many hertz, through that echo path."""
@@ -72,32 +71,31 @@ class Replay:
         self._noted = noted
         self._outcome = Outcome(exact=take.begins)
         self._book = WordBook.of(take.entries((Kind.CAPTURED, Kind.PLAYED, Kind.CALLED, Kind.NOTED)), read)
-        self._cleaned: deque[tuple[int, NDArray[np.int16]]] = deque()
-        self._echo = TappedEcho(echo, self._clean)
+        self._echo = ReplayedEcho(echo)
         self._hearing = hearing
         self._work = AudioWork(noted=self._note, lost=_nobody, failed=self._fail)
         self._work.begin(lambda fn, *args: fn(*args), Marks(Playback(48_000)))
         self._place, self._now, self._warm_s = -1, take.header.zero_s, float("-inf")
         self._first_s: float | None = None
+        self._aligned = take.begins
 
     def run(self) -> Outcome:
         """From its beginning to its end. Raises AudioFileError when a file cannot be read."""
         if not self._take.begins:
             self._warm_s = float("inf")
+            self._echo.trust()
             self._listen(self._take.header.listening)
         ended = False
-        for entry in self._take.entries():
+        for entry, followers in _grouped(self._take.entries()):
+            self._echo.expect([it for it in followers if isinstance(it, Cleaned | OwnVoice)])
             match entry:
                 case Taken(item, now):
                     self._step(item, now)
-                case Noted(line):
-                    self._outcome.recorded.append(self._heard(line))
-                case Told(event={"kind": "ended"}):
-                    ended = True
-                case Cleaned():
-                    self._compare(entry)
                 case Gap(_, listening):
                     self._cross(listening)
+            self._outcome.recorded += [self._heard(it.line) for it in followers if isinstance(it, Noted)]
+            ended = ended or any(isinstance(it, Told) and it.event.get("kind") == "ended" for it in followers)
+            self._watch_echo()
         if not ended:
             self._leave_off()
         self._outcome.unknown_words = self._book.unknown
@@ -112,11 +110,13 @@ class Replay:
             self._warm_s = now + WARM_S
         for words in self._book.due(now):
             self._work.take(Call(partial(self._work.words, words)), now)
-        self._cleaned.clear()
         self._work.take(self._item(item), now)
 
     def _item(self, item: Captured | Played | DeviceLost | Listening | Words | HalfDuplex | None) -> Item | None:
         match item:
+            case Captured(frame) if not self._aligned:
+                self._aligned = round(frame.start * RATE / frame.rate) % IN_STEP == 0
+                return item if self._aligned else None
             case Listening():
                 return Call(partial(self._listen, item))
             case HalfDuplex():
@@ -132,6 +132,8 @@ class Replay:
     def _cross(self, listening: Listening) -> None:
         """Something is missing: nothing is certain for a while, and whoever was listened to may be another."""
         self._outcome.exact = False
+        self._echo.trust()
+        self._aligned = False
         self._warm_s = float("inf")
         if self._work.hears is not bool(listening.rate):
             self._listen(listening)
@@ -158,15 +160,22 @@ class Replay:
     def _fail(self, error: Exception) -> None:
         self._outcome.failures.append(f"{type(error).__name__}: {error}")
 
-    def _clean(self, start: int, samples: Samples) -> None:
-        self._cleaned.append((start, sixteen(samples)))
-
-    def _compare(self, recorded: Cleaned) -> None:
-        """The canceller's samples with those of the talk."""
-        start, samples = self._cleaned.popleft() if self._cleaned else (-1, recorded.samples)
-        alike = start == recorded.start and np.array_equal(samples, recorded.samples)
-        if self._outcome.echo_differs_s is None and self._outcome.exact and not alike:
+    def _watch_echo(self) -> None:
+        if self._echo.differs and self._outcome.echo_differs_s is None:
             self._outcome.echo_differs_s = self._now - self._take.header.zero_s
+
+
+def _grouped(entries: Iterator[Entry]) -> Iterator[tuple[Entry | None, list[Entry]]]:
+    """What was taken, or is missing, with what came of it."""
+    head: Entry | None = None
+    followers: list[Entry] = []
+    for entry in entries:
+        if isinstance(entry, Taken | Gap):
+            yield head, followers
+            head, followers = entry, []
+        else:
+            followers.append(entry)
+    yield head, followers
 
 
 def _nobody(_: DeviceLost) -> None:

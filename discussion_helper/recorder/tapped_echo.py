@@ -4,15 +4,16 @@ from collections.abc import Callable
 
 from discussion_helper.audio.frames import Samples
 from discussion_helper.audio.inbox import Played
+from discussion_helper.recorder.entries import Cleaned, OwnVoice
 from discussion_helper.voice.hearing import EchoPath
 
 __all__ = ["TappedEcho"]
 
 
 class TappedEcho:
-    """An `EchoPath` that is another one; `shown(start, samples)` sees each block of its output and must not wait."""
+    """An `EchoPath` that is another one. `shown` sees each block of its output, and each answer; it must not wait."""
 
-    def __init__(self, path: EchoPath, shown: Callable[[int, Samples], object]) -> None:
+    def __init__(self, path: EchoPath, shown: Callable[[Cleaned | OwnVoice], object]) -> None:
         self._path = path
         self._shown = shown
         self.near_db, self.expected_db = path.near_db, path.expected_db
@@ -25,9 +26,11 @@ class TappedEcho:
         """The other's."""
         clean = self._path.clean(near, at_s, start)
         self.near_db, self.expected_db = self._path.near_db, self._path.expected_db
-        self._shown(start, clean)
+        self._shown(Cleaned(start, clean, self.near_db, self.expected_db))
         return clean
 
     def is_own_voice(self) -> bool:
         """The other's."""
-        return self._path.is_own_voice()
+        heard = self._path.is_own_voice()
+        self._shown(OwnVoice(heard))
+        return heard
