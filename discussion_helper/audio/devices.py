@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ __all__ = [
     "Device",
     "Kind",
     "find_device",
+    "found_again",
     "index_of",
     "list_devices",
     "muted_fix",
@@ -184,7 +186,28 @@ def index_of(device: Device) -> int:
     for number, other in enumerate(list_devices()):
         if other.label == device.label:
             return number
-    raise DeviceError(f'The device "{device.label}" is not there any more.', fix="Connect it, or choose another one.")
+    raise _gone(device)
+
+
+def found_again(device: Device) -> Device:
+    """The same device as it is now, whatever its number and its rate. Raises DeviceError if it is not there.
+
+    ALSA puts the number of the card into the name, which changes with every plug: without it, one alone must fit.
+    """
+    devices = list_devices()
+    same = [other for other in devices if other.label == device.label]
+    renamed = [other for other in devices if _plain(other) == _plain(device)]
+    if same or len(renamed) == 1:
+        return (same or renamed)[0]
+    raise _gone(device)
+
+
+def _plain(device: Device) -> tuple[str, str]:
+    return re.sub(r" \(hw:\d+,\d+\)", "", device.name), device.host_api
+
+
+def _gone(device: Device) -> DeviceError:
+    return DeviceError(f'The device "{device.label}" is not there any more.', fix="Connect it, or choose another one.")
 
 
 def muted_fix() -> str:

@@ -144,6 +144,12 @@ class Playback:
         """How far the reply is that was rendered last."""
         return self._position(self._playing)
 
+    @property
+    def is_cut(self) -> bool:
+        """The reply that was rendered last was halted before its end."""
+        reply = self._playing
+        return reply.generation <= self._halted and reply.rendered < reply.written
+
     # -- control, from any thread
 
     def halt(self, generation: int) -> Position:

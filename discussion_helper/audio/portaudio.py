@@ -11,11 +11,14 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from discussion_helper.audio.devices import Device, Kind, index_of, portaudio
-from discussion_helper.audio.frames import Frame, Samples
+from discussion_helper.audio.frames import Frame
 from discussion_helper.audio.free_files import too_few_files
 from discussion_helper.audio.inbox import Captured, DeviceLost, Inbox, Played
-from discussion_helper.audio.playback import Playback, Position
+from discussion_helper.audio.owned import microphones
+from discussion_helper.audio.playback import Playback
 from discussion_helper.audio.quiet import while_open
+from discussion_helper.audio.refusals import HOST_ERROR, NO_CHANNELS, NO_RATE, refusal
+from discussion_helper.audio.rendering import Rendering
 from discussion_helper.audio.stream_clock import StreamClock
 from discussion_helper.audio.timed import within
 from discussion_helper.errors import DeviceError
@@ -35,9 +38,10 @@ overflow. Wishing for less changes nothing, 30 ms makes it 40, 40 ms makes it 60
 _OPEN_S = 5.0
 _CLOSE_S = 1.0
 _MAX_LOST_S = 10.0
-
-_BUSY, _NO_CHANNELS, _NO_RATE, _HOST_ERROR = -9985, -9998, -9997, -9999
-"""PortAudio's error codes."""
+_DRAIN_S = 0.6
+"""Beyond the latency of any device that a talk is possible with; Bluetooth takes 0.1 to 0.3 s."""
+_MARGIN_S = 0.03
+"""By so much the times of a stream may be early."""
 
 
 class _Stream:
@@ -62,6 +66,7 @@ class _Stream:
         self._clock = StreamClock(1, 0.0, 0.0)
         self._samples = 0
         self._stream: Any = None
+        self._closing = False
         self._closed = False
         self._quiet = False
         self._failure = ""
@@ -73,7 +78,7 @@ class _Stream:
             self.close()
             raise
         if self.hung:
-            self._closed = True
+            self._closing = self._closed = True
             _exit_without_portaudio()
             raise DeviceError(f'"{self.name}" does not answer.', fix="Connect it anew, or choose another device.")
         return self
@@ -82,15 +87,19 @@ class _Stream:
         self.close()
 
     def close(self) -> None:
-        """Close the device, dropping what it still holds. Idempotent, takes at most 1 s: a device that hangs longer is
-        left to a thread of its own, and `hung` says so."""
-        if self._closed:
+        """Close the device. Idempotent; one that hangs for 1 s is left to a thread of its own, and `hung` says so."""
+        if self._closing:
             return
+        self._closing = True
+        self._drain()
         self._closed = True
         self.hung = not within(_CLOSE_S, self._release)
         if self.hung:
             _exit_without_portaudio()
             _log.warning("%s does not let itself be closed; it was left alone", self.name)
+
+    def _drain(self) -> None:
+        """Wait for what must not be lost."""
 
     # -- opening and closing, on a thread that may hang
 
@@ -146,9 +155,9 @@ class _Stream:
                     )
                 except library.PortAudioError as error:
                     failure = error
-                if _code(failure) == _NO_CHANNELS:
+                if _code(failure) == NO_CHANNELS:
                     break
-                if _code(failure) not in (_NO_RATE, _HOST_ERROR):
+                if _code(failure) not in (NO_RATE, HOST_ERROR):
                     raise self._refused(failure) from failure
         raise self._refused(failure) from failure
 
@@ -160,10 +169,10 @@ class _Stream:
         """The stream is open and its rate known; it has not been started."""
 
     def _refused(self, error: Exception) -> DeviceError:
-        what = f'"{self.name}" cannot be opened for {self.kind}: {error.args[0]}'
-        if _code(error) == _BUSY:
-            return DeviceError(f"{what}.", fix="Close the program that uses it, or choose another device.")
-        return too_few_files(what) or DeviceError(f"{what}.", fix="Choose another device.")
+        host = error.args[2][2] if len(error.args) > 2 else ""
+        why = f"{error.args[0]} ({host})" if host else str(error.args[0])
+        missing = too_few_files(f'"{self.name}" cannot be opened for {self.kind}: {why}')
+        return missing or refusal(self.name, self.kind, why, _code(error), self._rates())
 
     # -- PortAudio's thread
 
@@ -171,7 +180,7 @@ class _Stream:
         raise NotImplementedError
 
     def _finished(self) -> None:
-        if not self._closed:
+        if not self._closing:
             reason = f'"{self.name}" {self._failure or "stopped by itself"}'
             self._inbox.put(DeviceLost(self.which, reason, returns=not self._failure))
 
@@ -185,8 +194,8 @@ class PortAudioCapture(_Stream):
     """A microphone that puts a `Captured` into the inbox every `block_s` seconds, from entering to `close()`.
 
     More channels than one are averaged. `rate` is known once it is entered: the device's own, or else the first that
-    it takes. Samples that were lost show as a jump of the frames' `start`, and `overflows` counts the losses.
-    A stream that ends by itself puts one `DeviceLost`.
+    it takes. It has one owner in this process. Samples that were lost show as a jump of the frames' `start`, and
+    `overflows` counts the losses. A stream that ends by itself puts one `DeviceLost`.
 
     Entering waits for the device, 5 s at most, so do it on a worker thread. It raises DeviceError.
     """
@@ -199,6 +208,26 @@ class PortAudioCapture(_Stream):
     ) -> None:
         super().__init__(device, inbox, block_s=block_s, latency_s=latency_s)
         self._expected = 0.0
+        self._is_owner = False
+
+    def __enter__(self) -> Self:
+        microphones.take(self.name)
+        self._is_owner = True
+        try:
+            return super().__enter__()
+        except BaseException:
+            self._give_up()
+            raise
+
+    def close(self) -> None:
+        """Close the device; another may open it then. Idempotent, takes at most 1 s."""
+        super().close()
+        self._give_up()
+
+    def _give_up(self) -> None:
+        if self._is_owner:
+            self._is_owner = False
+            microphones.release(self.name)
 
     def _callback(self, block: Any, frames: int, times: Any, status: Any) -> None:
         if self._closed:
@@ -231,8 +260,8 @@ class PortAudioPlayback(_Stream):
     """A loudspeaker that renders a `Playback`, and puts a `Played` for each block that had something of a reply in it.
 
     Give the `Playback`, or what makes one from the device's rate. One whose rate the device refuses is converted on
-    the way; its positions are then up to 50 ms ahead. All channels play the same. `playback` and `rate` are known once
-    it is entered. `underflows` counts blocks that came too late. A stream that ends by itself puts one `DeviceLost`.
+    the way; see `Rendering`, also for `prime_s`. All channels play the same. `playback` and `rate` are known once it is
+    entered. `underflows` counts blocks that came too late. A stream that ends by itself puts one `DeviceLost`.
 
     Entering waits for the device, 5 s at most, so do it on a worker thread. It raises DeviceError.
     """
@@ -248,9 +277,27 @@ class PortAudioPlayback(_Stream):
         *,
         block_s: float = _BLOCK_S,
         latency_s: float = LATENCY_S,
+        prime_s: float = 0.0,
     ) -> None:
         super().__init__(device, inbox, block_s=block_s, latency_s=latency_s)
         self._given = playback
+        self._prime_s = prime_s
+        self._sounds_until = 0.0
+
+    def close(self) -> None:
+        """Close the device once what it was handed is heard, or at once if the reply was halted. Idempotent.
+
+        Takes the device's latency, 0.6 s at most, and then at most 1 s.
+        """
+        super().close()
+
+    def _drain(self) -> None:
+        limit = time.monotonic() + _DRAIN_S
+        if self._sounds_until + _MARGIN_S <= time.monotonic() or self.playback.is_cut:
+            return
+        self._rendering.finish()
+        time.sleep(2 * self._block_s)  # the blocks that lead down to silence
+        time.sleep(max(0.0, min(self._sounds_until + _MARGIN_S, limit) - time.monotonic()))
 
     def _rates(self) -> list[int]:
         wanted = [self._given.rate] if isinstance(self._given, Playback) else []
@@ -258,8 +305,7 @@ class PortAudioPlayback(_Stream):
 
     def _opened(self) -> None:
         self.playback = self._given if isinstance(self._given, Playback) else self._given(self.rate)
-        same = self.playback.rate == self.rate
-        self._render = self.playback.render if same else _Converter(self.playback, self.rate).render
+        self._rendering = Rendering(self.playback, self.rate, prime_s=self._prime_s)
 
     def _callback(self, block: Any, frames: int, times: Any, status: Any) -> None:
         if self._closed:
@@ -271,38 +317,19 @@ class PortAudioPlayback(_Stream):
                 self.underflows += 1
                 self._clock.restart()
             samples = np.empty(frames, np.float32)
-            position = self._render(samples)
+            position = self._rendering.render(samples)
             block[:] = samples[:, np.newaxis]
             dac, start = times.outputBufferDacTime, self._samples
             at_s = self._clock.at(start, dac, times.currentTime, now, usual=self.latency_s)
             self._samples += frames
+            if samples.any():
+                self._sounds_until = max(at_s, now + self.latency_s) + frames / self.rate
             if position is not None:
                 self._inbox.put(Played(Frame(samples, self.rate, start), at_s, position))
             self.blocks += 1
         except Exception as error:
             block.fill(0.0)
             raise self._fail(error) from None
-
-
-class _Converter:
-    """Renders a playback of one rate for a device of another."""
-
-    def __init__(self, playback: Playback, rate: int) -> None:
-        import soxr
-
-        self._playback = playback
-        self._resampler = soxr.ResampleStream(playback.rate, rate, 1, dtype="float32", quality="MQ")
-        self._ready: Samples = np.zeros(0, np.float32)
-        self._block = playback.rate // 100
-
-    def render(self, out: Samples) -> Position | None:
-        position = None
-        while len(self._ready) < len(out):
-            block = np.empty(self._block, np.float32)
-            position = self._playback.render(block) or position
-            self._ready = np.concatenate([self._ready, self._resampler.resample_chunk(block)])
-        out[:], self._ready = self._ready[: len(out)], self._ready[len(out) :]
-        return position
 
 
 def _exit_without_portaudio() -> None:

@@ -9,6 +9,7 @@ import pytest
 from discussion_helper.audio.devices import (
     Device,
     find_device,
+    found_again,
     index_of,
     list_devices,
     muted_fix,
@@ -178,6 +179,29 @@ def test_a_device_that_is_gone_is_told(fake: "FakePortAudio") -> None:
 
     with pytest.raises(DeviceError, match=r"USB Headset.* is not there any more"):
         index_of(headset)
+
+
+def test_g4_a_card_that_got_another_number_is_the_same_device_and_no_other_is(fake: "FakePortAudio") -> None:
+    linux(fake)
+    headset = find_device("headset", "input")
+    fake.devices[1]["name"] = "USB Webcam: Audio (hw:1,0)"
+    with pytest.raises(DeviceError, match=r"USB Headset.* is not there any more"):
+        found_again(headset)
+    fake.add("USB Headset: Audio (hw:2,0)", inputs=1, rate=16_000.0)
+
+    again = found_again(headset)
+
+    assert (again.name, again.rate) == ("USB Headset: Audio (hw:2,0)", 16_000)
+
+
+def test_g4_of_two_that_may_be_meant_none_is_taken(fake: "FakePortAudio") -> None:
+    linux(fake)
+    headset = find_device("headset", "input")
+    fake.devices[1]["name"] = "USB Headset: Audio (hw:2,0)"
+    fake.add("USB Headset: Audio (hw:3,0)", inputs=1)
+
+    with pytest.raises(DeviceError, match=r"USB Headset.* is not there any more"):
+        found_again(headset)
 
 
 def test_refreshing_starts_portaudio_again(fake: "FakePortAudio") -> None:

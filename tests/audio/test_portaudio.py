@@ -1,6 +1,7 @@
 """PortAudio's streams: what callbacks deliver, what devices refuse, how they end."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from threading import Event
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from discussion_helper.audio.inbox import Captured, Closed, DeviceLost, Inbox, I
 from discussion_helper.audio.playback import Playback
 from discussion_helper.audio.portaudio import PortAudioCapture, PortAudioPlayback
 from discussion_helper.audio.quiet import while_open
+from discussion_helper.audio.resample import Resampler
 from discussion_helper.errors import DeviceError
 
 if TYPE_CHECKING:
@@ -148,11 +150,74 @@ def test_a_busy_device_is_told_without_trying_on(fake: "FakePortAudio") -> None:
     assert len(fake.attempts) == 1
 
 
-def test_a_device_that_takes_no_rate_at_all_is_told(fake: "FakePortAudio") -> None:
+def test_g2_a_device_that_takes_no_rate_at_all_is_told_with_all_causes(fake: "FakePortAudio") -> None:
     fake.refuses = lambda channels, rate: NO_RATE
 
-    with pytest.raises(DeviceError, match="cannot be opened for input"), capture(fake, Inbox()):
+    with pytest.raises(DeviceError, match="cannot be opened for input") as caught, capture(fake, Inbox()):
         pass
+
+    assert "another program" in caught.value.what.casefold()
+    assert "may not use it" in caught.value.what
+    assert "none of 48000, 44100, 32000, 16000 Hz" in caught.value.what
+
+
+def test_what_the_host_says_is_told_as_well(fake: "FakePortAudio") -> None:
+    fake.on_start = fake.PortAudioError("Unanticipated host error", -9999, (1, -50, "paramErr"))
+
+    with pytest.raises(DeviceError, match=r"Unanticipated host error \(paramErr\)"), capture(fake, Inbox()):
+        pass
+
+
+@pytest.mark.parametrize("rate", [44_100, 48_000])
+def test_g1_of_a_device_of_one_rate_the_detectors_get_the_voice_alone(fake: "FakePortAudio", rate: int) -> None:
+    fake.add("mic", "Core Audio", inputs=1, rate=float(rate))
+    fake.refuses = lambda channels, asked: 0 if asked == rate else NO_RATE
+    seconds = np.arange(rate) / rate
+    levels = {}
+
+    for hertz in (1_000, 12_000):
+        inbox = Inbox(capacity=1000)
+        with capture(fake, inbox) as microphone:
+            assert microphone.rate == rate
+            tone = (0.5 * np.sin(2 * np.pi * hertz * seconds)).astype(np.float32)
+            for block in tone.reshape(100, -1, 1):
+                fake.streams[-1].run(block)
+        resampler = Resampler(rate, 16_000)
+        heard = [resampler.process(item.frame.samples) for item in drained(inbox) if isinstance(item, Captured)]
+        levels[hertz] = 20 * np.log10(np.concatenate(heard)[1_600:].std() / (0.5 / 2**0.5) + 1e-9)
+
+    assert abs(levels[1_000]) < 0.5
+    assert levels[12_000] < -40.0
+
+
+def test_g7_a_microphone_has_one_owner(fake: "FakePortAudio") -> None:
+    with capture(fake, Inbox()) as first:
+        with pytest.raises(DeviceError, match=r"mic \[Core Audio\].* another talk of this program"):
+            capture(fake, Inbox()).__enter__()
+        assert len(fake.streams) == 1
+        first.close()
+        with capture(fake, Inbox()):
+            first.close()  # it owns nothing any more
+            with pytest.raises(DeviceError, match="another talk"):
+                capture(fake, Inbox()).__enter__()
+
+
+def test_g7_a_microphone_that_cannot_be_opened_has_no_owner(fake: "FakePortAudio") -> None:
+    fake.refuses = lambda channels, rate: BUSY
+    with pytest.raises(DeviceError):
+        capture(fake, Inbox()).__enter__()
+    fake.refuses = lambda channels, rate: 0
+
+    with capture(fake, Inbox()) as microphone:
+        assert microphone.rate == 48_000
+
+
+def test_a_microphone_is_another_one_than_its_neighbour(fake: "FakePortAudio") -> None:
+    fake.add("mic", "Core Audio", inputs=1)
+    fake.add("webcam", "Core Audio", inputs=1)
+
+    with capture(fake, Inbox()), PortAudioCapture(find_device("webcam", "input"), Inbox()) as other:
+        assert other.name == "webcam [Core Audio]"
 
 
 def test_a_slow_host_api_gets_the_latency_it_needs(fake: "FakePortAudio") -> None:
@@ -220,6 +285,22 @@ def test_a_given_playback_of_a_refused_rate_is_converted(fake: "FakePortAudio") 
     assert {item.frame.rate for item in drained(inbox) if isinstance(item, Played)} == {16_000}
 
 
+def test_primed_a_loudspeaker_gets_silence_first(fake: "FakePortAudio") -> None:
+    fake.add("box", "Core Audio", outputs=1, rate=48_000.0)
+    inbox = Inbox()
+    block = np.empty((480, 1), np.float32)
+
+    with PortAudioPlayback(find_device(None, "output"), Playback, inbox, prime_s=0.02) as loudspeaker:
+        loudspeaker.playback.write(1, np.full(480, 0.5, np.float32))
+        heard = []
+        for _ in range(3):
+            fake.streams[0].run(block)
+            heard.append(float(block[0, 0]))
+
+    assert heard == [0.0, 0.0, 0.5]
+    assert [item.frame.start for item in drained(inbox) if isinstance(item, Played)] == [960]
+
+
 def test_underflows_are_counted(fake: "FakePortAudio") -> None:
     with playback(fake, Inbox()) as loudspeaker:
         fake.streams[0].run(np.empty((480, 1), np.float32), output_underflow=True)
@@ -242,6 +323,53 @@ def test_closing_aborts_once_and_tells_nobody(fake: "FakePortAudio", kind: str) 
     assert fake.streams[0].calls == ["start", "abort", "close"]
     assert not device.hung
     assert drained(inbox) == []
+
+
+@pytest.mark.parametrize("halted", [False, True])
+def test_c12_closing_lets_the_end_be_heard_unless_it_was_halted(fake: "FakePortAudio", halted: bool) -> None:
+    loudspeaker = playback(fake, Inbox())
+
+    with loudspeaker:
+        loudspeaker.playback.write(1, np.full(960, 0.5, np.float32))
+        fake.now += 1.0
+        fake.streams[0].run(np.empty((480, 1), np.float32), at=fake.now + 0.2)  # it holds 200 ms
+        if halted:
+            loudspeaker.playback.halt(1)
+        before = time.monotonic()
+        loudspeaker.close()
+        took = time.monotonic() - before
+
+    assert (took < 0.15) if halted else (0.2 < took < 0.6)
+    assert fake.streams[0].calls == ["start", "abort", "close"]
+
+
+def test_c12_a_reply_that_was_played_to_its_end_and_halted_then_is_not_cut_off(fake: "FakePortAudio") -> None:
+    loudspeaker = playback(fake, Inbox())
+
+    with loudspeaker:
+        loudspeaker.playback.write(1, np.full(480, 0.5, np.float32))
+        fake.streams[0].run(np.empty((480, 1), np.float32), at=fake.now + 0.2)
+        loudspeaker.playback.halt(1)  # as a voice does that is closed
+        before = time.monotonic()
+        loudspeaker.close()
+
+    assert time.monotonic() - before > 0.2
+
+
+def test_closing_takes_nothing_more_of_a_reply(fake: "FakePortAudio") -> None:
+    loudspeaker = playback(fake, Inbox())
+    block = np.empty((480, 1), np.float32)
+
+    with loudspeaker, ThreadPoolExecutor(1) as helper:
+        loudspeaker.playback.write(1, np.full(4_800, 0.5, np.float32))
+        fake.streams[0].run(block, at=fake.now + 0.3)
+        closing = helper.submit(loudspeaker.close)
+        while fake.streams[0].calls == ["start"] and block[-1, 0]:
+            fake.streams[0].run(block, at=fake.now + 0.3)
+        closing.result(5.0)
+
+    assert not block[-1, 0]
+    assert 0 < loudspeaker.playback.pending(1) < 4_800
 
 
 @pytest.mark.parametrize("kind", ["capture", "playback"])

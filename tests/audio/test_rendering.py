@@ -1,0 +1,89 @@
+"""Rendering: silence first, the same sample after a change of the device, and an end that does not click."""
+
+import numpy as np
+import pytest
+
+from discussion_helper.audio.frames import Samples
+from discussion_helper.audio.playback import Playback
+from discussion_helper.audio.rendering import Rendering
+
+RATE = 48_000
+
+
+def blocks(rendering: Rendering, number: int, rate: int = RATE) -> Samples:
+    out = np.empty((number, rate // 100), np.float32)
+    for block in out:
+        rendering.render(block)
+    return out.ravel()
+
+
+def voice(seconds: float, rate: int = RATE) -> Samples:
+    return np.random.default_rng(3).normal(0.0, 0.1, round(seconds * rate)).astype(np.float32)
+
+
+def test_a_loudspeaker_that_wakes_up_swallows_silence_and_no_first_word() -> None:
+    said = voice(0.1)
+    playback = Playback(RATE)
+    playback.write(1, said)
+
+    heard = blocks(Rendering(playback, RATE, prime_s=0.25), 40)
+
+    assert not heard[: RATE // 4].any()
+    np.testing.assert_array_equal(heard[RATE // 4 : RATE // 4 + len(said)], said)
+
+
+def test_a_reply_goes_on_from_the_same_sample_on_another_stream() -> None:
+    said = voice(0.2)
+    playback = Playback(RATE)
+    playback.write(1, said)
+
+    before = blocks(Rendering(playback, RATE), 7)
+    after = blocks(Rendering(playback, RATE), 20)
+
+    np.testing.assert_array_equal(before, said[: len(before)])
+    rest = said[len(before) :]
+    np.testing.assert_array_equal(after[480 : len(rest)], rest[480:])
+    assert (np.abs(after[:480]) <= np.abs(rest[:480])).all()
+    assert after[240] == pytest.approx(rest[240] / 2, rel=1e-3)  # it rises
+
+
+def test_what_is_taken_is_led_to_silence_and_nothing_more_is_taken() -> None:
+    playback = Playback(RATE)
+    playback.write(1, np.full(RATE, 0.5, np.float32))
+    rendering = Rendering(playback, RATE)
+    blocks(rendering, 3)
+
+    rendering.finish()
+    end = blocks(rendering, 3)
+
+    assert playback.position.samples == 3 * 480
+    assert np.abs(np.diff(end, prepend=np.float32(0.5))).max() < 0.01
+    assert not end[240:].any()
+
+
+def test_finished_a_converter_gives_what_it_holds() -> None:
+    given = (np.sin(np.arange(RATE) * 2 * np.pi * 440 / RATE) * 0.5).astype(np.float32)
+    playback = Playback(RATE)
+    playback.write(1, given)
+    rendering = Rendering(playback, 16_000)
+
+    heard = blocks(rendering, 50, 16_000)
+    rendering.finish()
+    rest = blocks(rendering, 10, 16_000)
+
+    taken = playback.position.samples // 3
+    sounding = np.flatnonzero(np.concatenate([heard, rest]))
+    assert taken <= sounding[-1] + 1 <= taken + 80  # all of it, and the fade
+    assert not rest[-160:].any()
+
+
+@pytest.mark.parametrize("rate", [16_000, 44_100])
+def test_a_playback_of_another_rate_is_converted(rate: int) -> None:
+    playback = Playback(RATE)
+    playback.write(1, (np.sin(np.arange(RATE) * 2 * np.pi * 1_000 / RATE) * 0.5).astype(np.float32))
+
+    heard = blocks(Rendering(playback, rate), 90, rate)[rate // 4 : rate * 3 // 4]
+
+    spectrum = np.abs(np.fft.rfft(heard * np.hanning(len(heard))))
+    assert np.argmax(spectrum) * 2 == 1_000
+    assert heard.std() == pytest.approx(0.5 / 2**0.5, rel=0.02)
