@@ -14,7 +14,7 @@ __all__ = ["add_recording", "record_to"]
 
 def add_recording(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    about = "Off unless asked for. `discussion-helper replay DIR` runs it again; a minute takes 8 to 30 MB."
+    about = "Off unless asked for. `discussion-helper replay DIR` runs it again; a minute takes 10 to 28 MB at 48 kHz."
     recording = parser.add_argument_group("recording", about)
     text = "record all that is heard, said and decided, in a folder of its own"
     recording.add_argument("--record", metavar="DIR", type=Path, help=text)

@@ -57,8 +57,6 @@ def claimed(folder: Path) -> int:
 
 
 def _check(folder: Path) -> None:
-    if not folder.is_dir():
-        raise SettingError(f'record: "{folder}" is not a folder.', fix="Name a folder.")
     for name in sorted(os.listdir(folder)):
         if name not in _IGNORED and not (_NAME.fullmatch(name) and _begins_right(folder / name)):
             what = f'record: "{folder}" holds other files, such as {name}.'
