@@ -107,8 +107,7 @@ class TalkState:
             case "partial":
                 self._take_partial(data.get("speaker", "user"), str(data["text"]))
             case "decision":
-                self.partial = ""
-                self.note = f"{data.get('what', 'decided')}: {data.get('why', '')}".rstrip(": ")
+                self._take_decision(event)
             case "device":
                 self._take_device(event)
             case "gap":
@@ -152,6 +151,14 @@ class TalkState:
             self.saying = f"{self.saying} {text}".strip()
         else:
             self.partial, self.note = text, ""
+
+    def _take_decision(self, event: Event) -> None:
+        """That a turn is one shows by itself."""
+        what, why = (str(event.data.get(key, "")) for key in ("what", "why"))
+        self.partial = ""
+        self.note = f"{what}: {why}".rstrip(": ") if what not in ("turn", "interruption") else ""
+        if "fix" in event.data:
+            self.problems[what] = f"{what.capitalize()}: {why}. {event.data['fix']}"
 
     def _take_device(self, event: Event) -> None:
         which, state = str(event.data.get("which", "device")), event.data.get("state")

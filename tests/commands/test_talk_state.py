@@ -160,3 +160,21 @@ def test_a_typed_turn_that_the_end_overtakes_is_told() -> None:
 
 def test_missed_events_are_told() -> None:
     assert state_after(event("gap", missed=3)).note == "3 events were missed"
+
+
+def test_what_was_ignored_is_noted_and_what_is_a_turn_is_not() -> None:
+    state = TalkState()
+    state.take(Event("decision", 1.0, {"what": "ignored", "why": "a listener's response"}))
+    assert "ignored: a listener's response" == state.note
+
+    for what in ("turn", "interruption"):
+        state.take(Event("decision", 2.0, {"what": what, "why": "words"}))
+        assert "" == state.note
+
+
+def test_a_decision_that_wants_something_done_stays_as_a_problem_with_its_fix() -> None:
+    state = TalkState()
+    state.take(Event("decision", 1.0, {"what": "half duplex", "why": "an echo", "fix": "Use headphones."}))
+    state.take(Event("decision", 2.0, {"what": "turn", "why": "words"}))
+
+    assert ["Half duplex: an echo. Use headphones."] == list(state.problems.values())
