@@ -38,7 +38,7 @@ from discussion_helper.vad.webrtc import WebRtcDetector
 from discussion_helper.voice.barge_in import OnsetRule
 from discussion_helper.voice.hearing import Hearing
 
-__all__ = ["main"]
+__all__ = ["Mark", "agent_voice", "laid", "main", "rooms", "starting_at"]
 
 CANDIDATES = (0.064, 0.096, 0.128, 0.16, 0.192, 0.256)
 """The judge hears frames of 32 ms."""
@@ -97,14 +97,14 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a small part of it")
     parser.add_argument("--clips", type=Path, default=Path("audio"), help="folder of the recorded clips")
     given = parser.parse_args()
-    agent = anyio.run(_agent, given.voice or Store().path_of(load_manifest().model("joe-medium")))
+    agent = anyio.run(agent_voice, given.voice or Store().path_of(load_manifest().model("joe-medium")))
     console = Console()
     console.print(_people(agent, given.clips, 4 if given.quick else 1))
     console.print(_sounds(agent, given.clips, 4 if given.quick else 1))
     console.print(_selves(agent, 3 if given.quick else 1))
 
 
-async def _agent(voice: Path) -> Samples:
+async def agent_voice(voice: Path) -> Samples:
     synthesiser = PiperSynthesiser(voice, steady=True)
     pieces = [resample((await synthesiser.synthesise(text)).samples, synthesiser.rate, RATE) for text in TEXTS]
     await synthesiser.aclose()
@@ -117,8 +117,8 @@ def _people(agent: Samples, folder: Path, every: int) -> Table:
     table = _table(f"{len(paths)} people, onset in ms, median / P95", "echo", "people")
     for echo in ECHOES:
         for level in LEVELS:
-            said, marks = _laid(paths, level)
-            asked = _asked(SampleRoom(echoes=(echo,)), _from(agent, 0.0, len(said)), said)
+            said, marks = laid(paths, level)
+            asked = _asked(SampleRoom(echoes=(echo,)), starting_at(agent, 0.0, len(said)), said)
             table.add_row(_named(echo), f"{level:.0f} dBFS", *(str(_onsets(asked, marks, c)) for c in CANDIDATES))
     return table
 
@@ -128,8 +128,8 @@ def _sounds(agent: Samples, folder: Path, every: int) -> Table:
     table = _table(f"{len(paths)} sounds that are no turn, onsets", "echo", "sounds")
     for echo in (ECHOES[0], ECHOES[2]):
         for level in (SOUND_LEVEL, None):
-            said, marks = _laid(paths, level)
-            asked = _asked(SampleRoom(echoes=(echo,)), _from(agent, 0.0, len(said)), said)
+            said, marks = laid(paths, level)
+            asked = _asked(SampleRoom(echoes=(echo,)), starting_at(agent, 0.0, len(said)), said)
             told = [str(len(_onsets(asked, marks, c).after_ms)) for c in CANDIDATES]
             table.add_row(_named(echo), f"{level:.0f} dBFS" if level else "as recorded", *told)
     return table
@@ -138,14 +138,14 @@ def _sounds(agent: Samples, folder: Path, every: int) -> Table:
 def _selves(agent: Samples, every: int) -> Table:
     table = _table("nobody speaks, onsets: with the check for the own voice (without)", "room", "runs")
     silent = np.zeros(round(SELF_S * RATE), np.float32)
-    for name, rooms in _rooms().items():
-        runs = [_asked(r, _from(agent, at_s, len(silent)), silent) for r in rooms for at_s in STARTS_S[::every]]
+    for name, found in rooms().items():
+        runs = [_asked(r, starting_at(agent, at_s, len(silent)), silent) for r in found for at_s in STARTS_S[::every]]
         counts = [[sum(len(_told(asked, c, guarded=g)) for asked in runs) for g in (True, False)] for c in CANDIDATES]
         table.add_row(name, str(len(runs)), *(f"{checked} ({unchecked})" for checked, unchecked in counts))
     return table
 
 
-def _rooms() -> dict[str, list[SampleRoom]]:
+def rooms() -> dict[str, list[SampleRoom]]:
     """Levels and delays; then what goes wrong in the middle of a talk, in a cable and in two rooms."""
     places = [(0.0, 0.1), (0.05, 0.25), (0.08, 0.25)]
     steady = [
@@ -202,7 +202,7 @@ def _onsets(asked: Sequence[tuple[float, bool]], marks: Sequence[Mark], min_spee
     return onsets
 
 
-def _laid(paths: Sequence[Path], level: float | None) -> tuple[Samples, list[Mark]]:
+def laid(paths: Sequence[Path], level: float | None) -> tuple[Samples, list[Mark]]:
     """The clips one after the other."""
     pieces, marks, at = [np.zeros(2 * RATE, np.float32)], [], 2 * RATE
     for path in paths:
@@ -215,7 +215,7 @@ def _laid(paths: Sequence[Path], level: float | None) -> tuple[Samples, list[Mar
     return np.concatenate(pieces), marks
 
 
-def _from(agent: Samples, start_s: float, count: int) -> Samples:
+def starting_at(agent: Samples, start_s: float, count: int) -> Samples:
     return np.resize(np.roll(agent, -round(start_s * RATE)), count)
 
 
