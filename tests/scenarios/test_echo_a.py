@@ -1,0 +1,99 @@
+"""A. The assistant hears itself: scenarios of public bug reports, in the simulated room."""
+
+from typing import Any
+
+import pytest
+
+from discussion_helper.testing.room import After, Echo, Scene
+from discussion_helper.types import Policy
+
+pytestmark = pytest.mark.anyio
+
+LOOPED = ["You may pay at the counter by the door.", "They will give you a small ticket for it."]
+
+
+async def test_a1_nobody_speaks_and_the_echo_interrupts_nothing(talk: Any, long_reply: list[str]) -> None:
+    """A leak of -10 dB 120 ms later, a reply of 10 s, nobody speaks: no interruption, no turn, the reply complete."""
+    async with talk(scene=Scene(echo=Echo(gain_db=-10.0, delay_s=0.12))) as on:
+        await on.session.speak(" ".join(long_reply))
+        await on.room.reached("reply")
+        await on.room.quiet(2.5)
+        tape = on.room.recording
+        turns = [utterance for utterance in on.said if utterance.speaker == "user"]
+
+        assert [] == turns
+        assert [] == await on.told("interruption")
+        assert [" ".join(long_reply)] == [reply.text for reply in on.replies]
+        assert 10.0 < on.replies[0].duration_s < 13.0
+        assert [] == tape.holes(1)
+
+
+async def test_a2_without_a_canceller_half_duplex_never_loops(talk: Any, long_reply: list[str]) -> None:
+    """No echo cancellation at all, and a recogniser that understands the agent: with barge-in off it never loops."""
+    scene = Scene(echo=Echo(gain_db=-6.0, delay_s=0.05))
+    async with talk(long_reply, scene=scene, aec=False, policy=Policy(allow_barge_in=False)) as on:
+        for sentence in long_reply:
+            on.overhear(sentence)
+        on.say("speech/sphinx_cards_002.wav", "four queen of clubs", at_s=0.2)
+        await on.room.reached("reply")
+        await on.room.quiet(5.0)
+
+        assert ["four queen of clubs"] == [turn.text for turn in on.said if turn.speaker == "user"]
+        assert [" ".join(long_reply)] == [reply.text for reply in on.replies]
+        assert 1 == len(on.answers.seen)
+
+
+async def test_a3_the_agents_own_sentences_are_no_turn_and_it_is_told_why(talk: Any, ears: Any) -> None:
+    """A transcript with 0.8 of its words from what was just played is dropped, and an event says so.
+
+    The echo comes so late that the agent is silent by then, and no canceller knows of it.
+    """
+    scene = Scene(echo=Echo(gain_db=-6.0, delay_s=3.5))
+    async with talk([LOOPED[0]], scene=scene, aec=False, ears=ears()) as on:
+        on.overhear(LOOPED[0])
+        on.say("speech/sphinx_cards_002.wav", "four queen of clubs", at_s=0.2)
+        await on.room.reached("reply")
+        await on.room.quiet(6.0)
+
+        assert ["user", "agent"] == [turn.speaker for turn in on.said]
+        assert 1 == len(on.answers.seen)
+        ignored = await on.told("decision", what="ignored", why="the agent's own words")
+        assert 1 == len(ignored)
+        assert set(ignored[0]["text"].split()) <= set(LOOPED[0].split())
+
+
+async def test_a7_in_half_duplex_there_is_a_way_out(talk: Any, long_reply: list[str]) -> None:
+    """Half duplex keeps one: the key, and a voice 12 dB above the echo; a softer one is ignored, and told so."""
+    scene = Scene(echo=Echo(gain_db=-10.0, delay_s=0.1))
+    async with talk(long_reply, long_reply, ["Fine."], scene=scene) as on:
+        on.room.engine.go_half_duplex()
+        await on.session.speak(" ".join(long_reply))
+        on.say("speech/sphinx_goforward.wav", "go forward ten meters", after=After("reply", 1, 2.0), dbfs=-40.0)
+        await on.room.reached("reply")
+        await on.room.quiet(2.5)
+        assert [False] == [reply.interrupted for reply in on.replies]
+        assert await on.told("decision", what="ignored")
+
+        await on.session.speak(" ".join(long_reply))
+        on.say("speech/sphinx_cards_002.wav", "four queen of clubs", after=After("reply", 2, 2.0), dbfs=-14.0)
+        await on.room.reached("reply", 3)
+        assert [False, True] == [reply.interrupted for reply in on.replies]
+        await on.passed(1.0)
+        assert await on.session.interrupt()
+        assert [False, True, True] == [reply.interrupted for reply in on.replies]
+
+
+async def test_a8_in_the_first_second_of_the_first_reply_it_can_be_interrupted(
+    talk: Any, long_reply: list[str]
+) -> None:
+    """A canceller that still learns keeps nobody from interrupting: by voice, which is told why, and by the key."""
+    async with talk(long_reply, ["Fine."], scene=Scene(echo=Echo(gain_db=-10.0, delay_s=0.12))) as on:
+        await on.session.speak(" ".join(long_reply))
+        on.say("speech/sphinx_goforward.wav", "go forward ten meters", after=After("reply", 1, 0.5), dbfs=-20.0)
+        await on.room.reached("halt")
+        assert await on.told("decision", what="interruption")
+        assert on.replies[0].interrupted
+
+        await on.room.reached("reply", 2)
+        await on.passed(0.5)
+        assert await on.session.interrupt()
