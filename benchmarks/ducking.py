@@ -185,8 +185,9 @@ def _draw(path: Path, people: Sequence[Heard], alone: Sequence[Heard]) -> None:
         (line,) = axes.plot(false, late, marker="o", label=f"echo {heard.name}")
         at = CANDIDATES.index(OVER_DB)
         axes.plot(false[at], late[at], marker="o", markersize=13, fillstyle="none", color=line.get_color())
-    for x, over_db in zip(false, CANDIDATES, strict=True):
-        axes.annotate(f"{over_db:g} dB", (x, 1.0), xycoords=("data", "axes fraction"), ha="center", va="bottom")
+    for x in dict.fromkeys(false):
+        named = ", ".join(f"{over_db:g}" for at, over_db in zip(false, CANDIDATES, strict=True) if at == x)
+        axes.annotate(f"{named} dB", (x, 1.0), xycoords=("data", "axes fraction"), ha="center", va="bottom")
     axes.set_xlabel("turned down without cause, a minute of speech with echoes that change")
     axes.set_ylabel("turned down for people, P95, ms")
     axes.set_yscale("log")
