@@ -134,7 +134,8 @@ class Delivery:
 
 def timing_of(reply: Reply, turn: Utterance, received: float) -> TurnTiming:
     """Where the time went between a turn's end, the moment it was received and the reply's first audio."""
-    first_sentence = received if reply.generation.first_at is None else reply.generation.first_at
+    first_at = reply.generation.first_at
+    first_sentence = received if first_at is None else max(received, first_at)  # a reply that goes on was there before
     # Measured where the voice says when it is audible, else what it reports.
     reported = reply.results[0].first_audio_s if reply.results else 0.0
     measured = (reply.first_audio_at or first_sentence) - first_sentence

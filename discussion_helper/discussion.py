@@ -12,6 +12,7 @@ from discussion_helper.closing import Part, close_parts
 from discussion_helper.delivery import STILL_SPEAKING, Delivery
 from discussion_helper.failures import failures_in
 from discussion_helper.generation import Generation
+from discussion_helper.going_on import asks_to_go_on, rest_of
 from discussion_helper.iteration import each
 from discussion_helper.onset import speech_started, user_is_speaking
 from discussion_helper.parts import CutsText, Listener, Remembers, Responder, Thread, Voice, check_parts
@@ -174,33 +175,49 @@ class Discussion:
     # -- answering
 
     async def _exchange(self, turn: Utterance) -> None:
-        self._keep(None)
         received = now()
+        rest = self._rest_asked_for(turn.text)
         self._record.add(turn)
         self._record.set_floor(Floor.THINKING)
         await store(self._thread, turn)
-        messages = self._messages()
-        await self._anticipation.settle(messages)
-        reply = self._begin(self.responder.reply(messages), max_sentences=self.policy.max_reply_sentences)
+        reply = await (self._go_on(rest) if rest else self._ask())
         if await reply.generation.ready():
             await self._deliver(reply, turn=turn, received=received)
 
+    async def _ask(self) -> Reply:
+        """The model, about all that was said."""
+        self._keep(None)
+        messages = self._messages()
+        await self._anticipation.settle(messages)
+        return self._begin(self.responder.reply(messages), max_sentences=self.policy.max_reply_sentences)
+
+    async def _go_on(self, rest: str) -> Reply:
+        """With what was not heard of the last reply, and all that may still come of it."""
+        await self._anticipation.stop()
+        self._record.tell("decision", {"what": "resumed", "why": "the user asked to go on"})
+        reply, self._cut_reply = self._cut_reply, None
+        return reply if reply is not None and reply.generation.ahead else self._begin(self._pieces(rest))
+
+    def _rest_asked_for(self, text: str) -> str:
+        """What was not heard of the last reply, if it was cut and the user says to go on with it; else ""."""
+        rest = rest_of(self._messages())
+        return rest if rest and asks_to_go_on(text) else ""
+
     def _anticipate(self, text: str) -> None:
         """The user has said this, and may be about to say more."""
-        if self.conversation.floor is Floor.LISTENING and text.strip():
+        if self.conversation.floor is Floor.LISTENING and text.strip() and not self._rest_asked_for(text):
             self._anticipation.begin([*self._messages(), {"role": "user", "content": text}])
 
     def _messages(self) -> list[Message]:
         return self._thread.messages() if isinstance(self._thread, Remembers) else self.conversation.as_messages()
 
     async def _announce(self, announcement: Announcement) -> None:
-        text = announcement.text
-        reply = self._begin(each(self.voice.clauses(text) if isinstance(self.voice, CutsText) else [text]))
+        reply = self._begin(self._pieces(announcement.text))
         if await reply.generation.ready():
             await self._deliver(reply)
 
     async def _resume(self) -> None:
-        """Go on with a reply that a false alarm cut, from the start of the sentence it was cut in."""
+        """Go on with a reply that a false alarm cut, with the words that were not heard."""
         reply, self._cut_reply = self._cut_reply, None
         if reply is None or not reply.generation.has_more:
             return
@@ -210,6 +227,9 @@ class Discussion:
     def _free_floor(self) -> None:
         if not self._stopping:
             self._record.set_floor(Floor.LISTENING)
+
+    def _pieces(self, text: str) -> AsyncIterator[str]:
+        return each(self.voice.clauses(text) if isinstance(self.voice, CutsText) else [text])
 
     def _begin(self, sentences: AsyncIterator[str], *, max_sentences: int = 0) -> Reply:
         assert self._tasks is not None
@@ -229,6 +249,8 @@ class Discussion:
                 self._keep(reply)
             else:
                 reply.generation.abandon()
+                if reply.cut_by is not None:
+                    self._keep(None)  # whoever stops an announcement wants no older reply to go on
         self._free_floor()
 
     def _keep(self, reply: Reply | None) -> None:

@@ -96,9 +96,9 @@ class Generation:
         self._notify()
         return sentence
 
-    def put_back(self, sentence: str) -> None:
-        """It is to be said again."""
-        self._ahead.appendleft(sentence)
+    def put_back(self, text: str) -> None:
+        """A sentence, or the end of one, is to be said before the others."""
+        self._ahead.appendleft(text)
 
     @property
     def ahead(self) -> list[str]:

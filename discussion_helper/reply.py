@@ -1,6 +1,7 @@
 """One reply: sentences are generated ahead of the voice and spoken one by one, until the end or a cut."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 
@@ -10,7 +11,7 @@ from discussion_helper.background import LET_GO_S, Background, CancelledWithin, 
 from discussion_helper.clock import now
 from discussion_helper.generation import Generation
 from discussion_helper.parts import Audible, LooksAhead, Voice
-from discussion_helper.types import SpokenSentence
+from discussion_helper.types import SpokenSentence, unheard_in
 
 __all__ = ["CHARACTERS_PER_S", "CUT_LIMIT_S", "RETURN_LIMIT_S", "Reply", "estimate_heard"]
 
@@ -23,21 +24,21 @@ CHARACTERS_PER_S = 15.0
 
 
 def estimate_heard(sentence: str, played_s: float) -> str:
-    """The whole words that fit into `played_s` seconds at a usual speaking rate."""
+    """The beginning of `sentence`, of whole words, that fits into `played_s` seconds at a usual speaking rate."""
     room = played_s * CHARACTERS_PER_S
-    words: list[str] = []
-    for word in sentence.split():
-        room -= len(word) + 1
+    end = 0
+    for word in re.finditer(r"\S+", sentence):
+        room -= len(word[0]) + 1
         if room < 0:
             break
-        words.append(word)
-    return " ".join(words)
+        end = word.end()
+    return sentence[:end]
 
 
 class Reply:
     """What is generated, spoken. Owned by the discussion's loop.
 
-    After a cut it may be begun again: it goes on with the sentence that was cut.
+    After a cut it may be begun again: it goes on with the words that were not heard.
     """
 
     def __init__(self, generation: Generation, voice: Voice, *, begins: Callable[[str], None]) -> None:
@@ -53,6 +54,7 @@ class Reply:
         self._speaking: Background[SpokenSentence] | None = None
         self._begun = anyio.Event()
         self._said: list[str] = []
+        self._was_put_back = False
         self._cut_at: float | None = None
         self._silenced = False
         self.cut_by: str | None = None
@@ -115,10 +117,22 @@ class Reply:
                 result = SpokenSentence(sentence, played_s=self._played_s(began), cut=True)
             self.results.append(replace(result, text=sentence))
             if result.cut:
-                self.generation.put_back(sentence)
+                self._put_back(self.results[-1])
         self._check(speaking)
         if result.cut:
             self.cut("voice")
+
+    def _put_back(self, cut: SpokenSentence) -> None:
+        """What was not heard is to be said when the reply goes on.
+
+        That is all of the sentence where a guess would decide, or the voice told words of which it is not made: a few
+        words twice annoy, and words left out mislead.
+        """
+        known = None if cut.heard is None or cut.estimated else unheard_in(cut.text, cut.heard)
+        rest = cut.text if known is None else known
+        if rest:
+            self.generation.put_back(rest)
+            self._was_put_back = True
 
     def _check(self, speaking: Background[SpokenSentence]) -> None:
         """Raises what the voice failed with; a voice that was cut may end by a cancellation and without a result."""
@@ -187,7 +201,7 @@ class Reply:
     @property
     def heard(self) -> str:
         """The words whose audio left the device since it was begun."""
-        return " ".join(filter(None, map(_heard, self.results)))
+        return _joined(map(_heard, self.results))
 
     @property
     def late(self) -> Background[SpokenSentence] | None:
@@ -196,9 +210,12 @@ class Reply:
 
     @property
     def said(self) -> str:
-        """What was to be said since it was begun: all that was generated."""
-        was_cut = bool(self.results) and self.results[-1].cut  # that sentence waits to be said again
-        return " ".join([*self._said, *self.generation.ahead[was_cut:]])
+        """What was to be said since it was begun: all that was generated. What was heard is its beginning."""
+        return _joined([*self._said, *self.generation.ahead[self._was_put_back :]])
+
+
+def _joined(texts: Iterable[str]) -> str:
+    return " ".join(text for text in texts if text.strip())
 
 
 def _heard(result: SpokenSentence) -> str:

@@ -6,7 +6,7 @@ Times are float seconds on the session's clock, which starts at `start()`.
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from enum import Enum
-from typing import Any, Literal, TypedDict, get_args
+from typing import Any, Literal, NotRequired, TypedDict, get_args
 
 from discussion_helper.errors import SettingError
 
@@ -22,16 +22,24 @@ __all__ = [
     "Utterance",
     "policy_of",
     "speaker_of",
+    "unheard_in",
 ]
 
 Speaker = Literal["user", "agent"]
 
 
 class Message(TypedDict):
-    """One turn as language models take it."""
+    """One turn for a language model; what is not there in the two optional keys is false and "".
+
+    An agent's turn has what was heard as its content, which is "" when the user cut in before the first word.
+    """
 
     role: Literal["user", "assistant"]
     content: str
+    interrupted: NotRequired[bool]
+    """The user cut it off."""
+    unheard: NotRequired[str]
+    """What of an interrupted turn was never heard."""
 
 
 class Floor(Enum):
@@ -75,6 +83,11 @@ class Utterance:
         """Length in seconds."""
         return self.ended_s - self.started_s
 
+    @property
+    def unheard(self) -> str:
+        """What was to be said and was not heard; "" for a user's turn, and where it cannot be told."""
+        return unheard_in(self.said, self.text) or ""
+
     def as_dict(self) -> dict[str, Any]:
         """The utterance as it goes on the wire; times with 3 decimals."""
         return {
@@ -85,6 +98,23 @@ class Utterance:
             "started_s": round(self.started_s, 3),
             "ended_s": round(self.ended_s, 3),
         }
+
+
+def unheard_in(said: str, heard: str) -> str | None:
+    """What comes after `heard` in `said`, whose beginning it is but for white space; None if it is not.
+
+    "" also when nothing is left that could be pronounced.
+    """
+    expected = iter("".join(heard.split()))
+    missing = next(expected, None)
+    for at, character in enumerate(said):
+        if missing is None:
+            return said[at:].strip() if any(map(str.isalnum, said[at:])) else ""
+        if not character.isspace():
+            if character != missing:
+                return None
+            missing = next(expected, None)
+    return "" if missing is None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +138,10 @@ class SpokenSentence:
     """Seconds of its audio that left the device."""
     cut: bool = False
     heard: str | None = None
-    """The words whose audio left the device; None = not known, then it is estimated from `played_s`."""
+    """The words whose audio left the device, a beginning of `text`; None = not known, then it is estimated from
+    `played_s`."""
+    estimated: bool = False
+    """`heard` is no more than a guess: a reply that goes on says the whole sentence again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,12 +194,23 @@ class Conversation:
         return sum(agent) / len(agent) if agent else 0.0
 
     def as_messages(self) -> list[Message]:
-        """The turns for a language model: of the agent's, only what was heard. Empty turns are left out."""
-        return [
-            {"role": "user" if u.speaker == "user" else "assistant", "content": u.text}
-            for u in self.utterances
-            if u.text.strip()
-        ]
+        """The turns for a language model: of the agent's what was heard, and what was not where it was interrupted.
+
+        Turns without either are left out.
+        """
+        messages = map(_message_of, self.utterances)
+        return [message for message in messages if message["content"].strip() or message.get("unheard")]
+
+
+def _message_of(utterance: Utterance) -> Message:
+    if utterance.speaker == "user":
+        return {"role": "user", "content": utterance.text}
+    message: Message = {"role": "assistant", "content": utterance.text}
+    if utterance.interrupted:
+        message["interrupted"] = True
+        if unheard := utterance.unheard:
+            message["unheard"] = unheard
+    return message
 
 
 @dataclass(frozen=True, slots=True)

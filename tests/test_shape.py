@@ -21,7 +21,7 @@ LAYERS = (  # from the bottom; a module imports from its own layer and those bel
     ("models",),
     (
         *("events", "overflow", "subscription", "background", "closing", "generation", "iteration", "onset", "parts"),
-        *("readying", "storing", "turns"),
+        *("going_on", "readying", "storing", "turns"),
     ),
     ("record", "reply", "delivery", "anticipation", "discussion", "session", "registry"),
     ("audio",),

@@ -8,6 +8,7 @@ from discussion_helper.parts import Reporter
 from discussion_helper.responder.base import Clauses, with_system
 from discussion_helper.responder.chat_stream import ChatStream
 from discussion_helper.responder.endpoint_client import EndpointClient
+from discussion_helper.responder.history import with_notes
 from discussion_helper.responder.patience import Limits
 from discussion_helper.responder.prompt import system_prompt
 from discussion_helper.types import Message
@@ -112,5 +113,5 @@ class EndpointResponder:
             self._reporter.report("device", which="server", state="answering")
 
     def _ask(self, messages: Sequence[Message]) -> ChatStream:
-        completion = self._server.completion(list(with_system(self._system, messages)), self._options)
+        completion = self._server.completion(list(with_system(self._system, with_notes(messages))), self._options)
         return ChatStream(completion, limits=self._limits)

@@ -1,12 +1,13 @@
-"""The history that fits: old turns are left out when a conversation outgrows a model's context."""
+"""The history as a model gets it: what it knows of cut replies, and what is left out of a long one."""
 
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar, cast
 
+from discussion_helper.responder.prompt import cut_note
 from discussion_helper.types import Message
 
-__all__ = ["LEAST_WORDS", "fitting", "size_of", "weight_of", "without_fragments"]
+__all__ = ["LEAST_WORDS", "fitting", "size_of", "was_cut", "weight_of", "with_notes", "without_fragments"]
 
 M = TypeVar("M", bound=Mapping[str, Any])
 
@@ -18,13 +19,58 @@ LEAST_WORDS = 3
 
 
 def without_fragments(messages: Sequence[Message]) -> list[Message]:
-    """The messages without those of the assistant that were cut after a word or two, which say nothing."""
-    return [message for message in messages if not _is_fragment(message)]
+    """The messages without those that the user cut before the third word, which say nothing, and without any note."""
+    return [_plain(message) for message in _joined(messages) if not _is_fragment(message)]
+
+
+def was_cut(messages: Sequence[Message]) -> bool:
+    """The user cut the newest reply off, and it did not go on."""
+    return next((m.get("interrupted", False) for m in reversed(messages) if m.get("role") == "assistant"), False)
+
+
+def with_notes(messages: Sequence[Message]) -> list[Message]:
+    """The messages, with a note before what the user said after a cut: where it was, and after the last what is left.
+
+    Older rests are left out, since the user has spoken of something else since then.
+    """
+    joined = _joined(messages)
+    newest = max((at for at, message in enumerate(joined) if message.get("role") == "assistant"), default=-1)
+    told: list[Message] = []
+    note = ""
+    for at, message in enumerate(joined):
+        if message.get("interrupted"):
+            note = cut_note(message["content"], message.get("unheard", "") if at == newest else "")
+            told += [_plain(message)] if message["content"].strip() else []
+        elif note and message.get("role") == "user":
+            told.append({"role": "user", "content": f"{note}\n{message['content']}"})
+            note = ""
+        else:
+            told.append(_plain(message))
+    return told
+
+
+def _joined(messages: Sequence[Message]) -> list[Message]:
+    """A reply that was cut, and went on before the user said more, is one."""
+    joined: list[Message] = []
+    for message in messages:
+        before = joined[-1] if joined else None
+        if before is not None and before.get("interrupted") and message.get("role") == "assistant":
+            content = f"{before['content']} {message['content']}".strip()
+            joined[-1] = {**message, "content": content}
+        else:
+            joined.append(message)
+    return joined
+
+
+def _plain(message: Message) -> Message:
+    """Without the keys that no server knows."""
+    if "interrupted" not in message and "unheard" not in message:
+        return message
+    return {"role": message["role"], "content": message["content"]}
 
 
 def _is_fragment(message: Message) -> bool:
-    text = message["content"].strip()
-    return message["role"] == "assistant" and len(text.split()) < LEAST_WORDS and text[-1:].isalnum()
+    return message.get("interrupted", False) and len(message["content"].split()) < LEAST_WORDS
 
 
 def size_of(text: str) -> int:

@@ -4,7 +4,7 @@ from discussion_helper.text.artifacts import Text
 from discussion_helper.text.state import Role, Turn
 from discussion_helper.text.threads.base import Thread, ThreadStore
 from discussion_helper.text.threads.handle import ThreadHandle
-from discussion_helper.types import Message, Utterance
+from discussion_helper.types import Conversation, Message, Speaker, Utterance
 
 __all__ = ["SpokenThread"]
 
@@ -30,12 +30,15 @@ class SpokenThread:
         Raises SaveError and StoreBusyError.
         """
         role: Role = "user" if utterance.speaker == "user" else "assistant"
-        await self._handle.append(Turn(role, (Text(utterance.text),), interrupted=utterance.interrupted))
+        artifacts = (Text(utterance.text),)
+        await self._handle.append(Turn(role, artifacts, interrupted=utterance.interrupted, said=utterance.said))
 
     def messages(self) -> list[Message]:
-        """What user and assistant said in the whole thread, in order, as language models take it."""
-        return [
-            Message(role=turn.role, content=turn.text)
-            for turn in self.thread.state.turns
-            if (turn.role == "user" or turn.role == "assistant") and turn.text
-        ]
+        """What user and assistant said in the whole thread, in order, as `Conversation.as_messages` has it."""
+        turns = self.thread.state.turns
+        return Conversation([_utterance_of(turn) for turn in turns if turn.role in ("user", "assistant")]).as_messages()
+
+
+def _utterance_of(turn: Turn) -> Utterance:
+    speaker: Speaker = "user" if turn.role == "user" else "agent"
+    return Utterance(speaker, turn.text, interrupted=turn.interrupted, said=turn.said)

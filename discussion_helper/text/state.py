@@ -22,12 +22,16 @@ class Turn:
     artifacts: tuple[Artifact, ...] = ()
     interrupted: bool = field(default=False, kw_only=True)
     """The agent was cut off while it said this aloud: the text is what was heard."""
+    said: str = field(default="", kw_only=True)
+    """The whole text that was to be said aloud, "" when that is what was heard."""
     at: datetime = field(default_factory=lambda: datetime.now(UTC), kw_only=True, compare=False)
     """When it was complete; UTC."""
 
     def __post_init__(self) -> None:
         if self.role not in ROLES:
             raise SettingError(f"role: {self.role!r} is no role.", fix=f"Use {', '.join(ROLES)}.")
+        if not isinstance(self.said, str):
+            raise SettingError(f"said: it is a {type(self.said).__name__}.", fix="Use a text.")
         if not isinstance(self.artifacts, tuple):
             raise SettingError(f"artifacts: it is a {type(self.artifacts).__name__}.", fix="Use a tuple.")
         for artifact in self.artifacts:

@@ -234,7 +234,8 @@ async def test_the_model_is_told_what_was_heard(session_of: Make) -> None:
     await session.wait()
 
     seen = cast(EchoResponder, session.discussion.responder).seen
-    assert {"role": "assistant", "content": "one two"} == seen[1][1]
+    cut = {"role": "assistant", "content": "one two", "interrupted": True, "unheard": "three four"}
+    assert cut == seen[1][1]
 
 
 # -- the voice's look-ahead

@@ -35,11 +35,13 @@ def test_a_conversation_tells_models_what_was_heard() -> None:
     conversation.add(Utterance("user", "question"))
     conversation.add(Utterance("agent", "half", interrupted=True, said="half of the answer"))
     conversation.add(Utterance("agent", "", interrupted=True, said="never heard"))
+    conversation.add(Utterance("agent", "", interrupted=True))
     conversation.add(Utterance("user", "what"))
 
     assert [
         {"role": "user", "content": "question"},
-        {"role": "assistant", "content": "half"},
+        {"role": "assistant", "content": "half", "interrupted": True, "unheard": "of the answer"},
+        {"role": "assistant", "content": "", "interrupted": True, "unheard": "never heard"},
         {"role": "user", "content": "what"},
     ] == conversation.as_messages()
     assert ("what", 1.0) == (conversation.last_user_text, conversation.interruption_rate)

@@ -100,6 +100,29 @@ async def test_the_request_holds_the_prompt_the_turns_and_the_key(
     }
 
 
+async def test_where_it_was_cut_off_is_told_before_the_next_turn_and_in_no_key_of_its_own(
+    endpoint: "FakeEndpoint", responder: EndpointResponder
+) -> None:
+    messages: list[Message] = [
+        {"role": "user", "content": "How far is it?"},
+        {"role": "assistant", "content": "It is", "interrupted": True, "unheard": "ten miles."},
+        {"role": "user", "content": "By car?"},
+        {"role": "assistant", "content": "", "interrupted": True, "unheard": "Yes."},
+        {"role": "user", "content": "Hello?"},
+    ]
+    await clauses_of(responder, messages)
+
+    sent = endpoint.exchanges[0].body["messages"]
+    assert ["system", "user", "assistant", "user"] == [message["role"] for message in sent]
+    assert all({"role", "content"} == set(message) for message in sent)
+    assert [
+        '[Your last answer was cut off after "It is". Do not repeat what was heard.]',
+        "By car?",
+        '[Your last answer was cut off before a word of it was heard. Not heard: "Yes."]',
+        "Hello?",
+    ] == sent[-1]["content"].splitlines()
+
+
 async def test_options_go_into_the_request(endpoint: "FakeEndpoint") -> None:
     options = {"temperature": 0.5, "think": False}
     responder = EndpointResponder(base_url=endpoint.base_url, model="m", options=options)

@@ -2,10 +2,12 @@
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discussion_helper.responder.history import fitting, size_of, weight_of, without_fragments
+from discussion_helper.responder.history import fitting, size_of, was_cut, weight_of, with_notes, without_fragments
+from discussion_helper.responder.prompt import LAST_WORDS, LONGEST_REST, cut_note
 from discussion_helper.types import Message
 
 
@@ -84,10 +86,114 @@ def test_what_is_kept_is_the_newest_part_and_fits(texts: list[str], room: int) -
 def test_a_reply_that_was_cut_after_a_word_or_two_is_left_out() -> None:
     messages: list[Message] = [
         {"role": "user", "content": "Who was that?"},
-        {"role": "assistant", "content": "The"},
+        {"role": "assistant", "content": "The", "interrupted": True, "unheard": "old man."},
         {"role": "user", "content": "No."},
-        {"role": "assistant", "content": "Yes."},
-        {"role": "assistant", "content": "The old man"},
+        {"role": "assistant", "content": "Yes"},
+        {"role": "user", "content": "Who?"},
+        {"role": "assistant", "content": "The old man", "interrupted": True},
+        {"role": "user", "content": "Which?"},
     ]
 
-    assert ["Who was that?", "No.", "Yes.", "The old man"] == [m["content"] for m in without_fragments(messages)]
+    assert ["Who was that?", "No.", "Yes", "Who?", "The old man", "Which?"] == [
+        message["content"] for message in without_fragments(messages)
+    ]
+
+
+# -- cut replies
+
+
+def answer(text: str) -> Message:
+    return {"role": "assistant", "content": text}
+
+
+def cut(heard: str, unheard: str = "") -> Message:
+    message: Message = {"role": "assistant", "content": heard, "interrupted": True}
+    return {**message, "unheard": unheard} if unheard else message
+
+
+def test_a_model_is_told_where_it_was_cut_off_and_what_was_not_heard_before_the_user_goes_on() -> None:
+    messages = [*turns("How far is it?"), cut("It is about", "ten miles."), *turns("By car?")]
+
+    assert [
+        {"role": "user", "content": "How far is it?"},
+        {"role": "assistant", "content": "It is about"},
+        {
+            "role": "user",
+            "content": '[Your last answer was cut off after "It is about". Not heard: "ten miles." '
+            "Do not repeat what was heard.]\nBy car?",
+        },
+    ] == with_notes(messages)
+
+
+def test_a_reply_of_which_nothing_was_heard_leaves_a_note_and_no_empty_turn() -> None:
+    told = with_notes([*turns("How far is it?"), cut("", "Ten miles."), *turns("Hello?")])
+
+    assert ["user", "user"] == [message["role"] for message in told]
+    assert (
+        '[Your last answer was cut off before a word of it was heard. Not heard: "Ten miles."]\nHello?'
+        == (told[1]["content"])
+    )
+
+
+def test_the_newest_reply_was_cut_or_not() -> None:
+    assert was_cut([*turns("One?"), cut("It"), *turns("Two?", "Yes.")[:1]])
+    assert not was_cut([*turns("One?"), cut("It"), *turns("Two?", "Yes.", "Three?")])
+    assert not was_cut([*turns("One?"), cut("It"), answer("is."), *turns("Two?")])
+    assert not was_cut([])
+
+
+def test_of_an_older_cut_only_the_place_is_told() -> None:
+    messages = [*turns("One?"), cut("It is", "not far."), *turns("Two?", "Yes."), *turns("Three?")]
+    told = with_notes(messages)
+
+    assert '[Your last answer was cut off after "It is". Do not repeat what was heard.]\nTwo?' == told[2]["content"]
+    assert "Three?" == told[-1]["content"]
+    assert with_notes([*messages, *turns("Four?")])[: len(told)] == told  # the beginning stays as a model has it cached
+
+
+def test_a_reply_that_went_on_is_one_and_was_not_cut() -> None:
+    messages = [*turns("How far is it?"), cut("It is", "ten miles."), answer("ten miles."), *turns("Thanks.")]
+    whole = turns("How far is it?", "It is ten miles.", "Thanks.")
+
+    assert whole == with_notes(messages) == without_fragments(messages)
+    assert turns("Well?", "Yes.") == with_notes([*turns("Well?"), cut("", "Yes."), answer("Yes.")])
+
+
+TEXT = st.text('ab. é\n“"', max_size=20) | st.text("word ", max_size=900)
+
+
+def message_of(role: str, text: str, rest: str | None) -> Message:
+    if role == "user":
+        return {"role": "user", "content": text}
+    return answer(text) if rest is None else cut(text, rest)
+
+
+MESSAGE = st.builds(message_of, st.sampled_from(["user", "assistant"]), TEXT, st.none() | TEXT)
+
+
+@given(st.lists(MESSAGE, max_size=8))
+def test_whatever_was_cut_a_note_is_bounded_and_no_key_is_left_that_a_server_does_not_know(
+    messages: list[Message],
+) -> None:
+    longest = LAST_WORDS + LONGEST_REST + 140
+    for told in (with_notes(messages), without_fragments(messages)):
+        assert all({"role", "content"} == set(message) for message in told)
+        assert [m["content"] for m in messages if m["role"] == "user"] == [
+            m["content"].partition("]\n")[2] if m["content"].startswith("[Your last answer") else m["content"]
+            for m in told
+            if m["role"] == "user"
+        ]
+        notes = [m["content"].partition("]\n")[0] for m in told if m["content"].startswith("[Your last answer")]
+        assert all(len(note) <= longest and "\n" not in note for note in notes)
+
+
+@pytest.mark.parametrize("text", ["word " * 200, "x" * 900, "语" * 900, "a b"])
+def test_a_note_repeats_whole_words_from_the_end_of_what_was_heard_and_the_beginning_of_the_rest(text: str) -> None:
+    _, heard, _, rest, end = cut_note(text, text).split('"')
+
+    assert " ".join(text.split()).endswith(heard)
+    assert text.startswith(rest)
+    assert set(heard.split()) | set(rest.split()) <= set(text.split()) or " " not in text
+    assert min(len(text.split()[0]), LAST_WORDS) <= len(heard) <= LAST_WORDS
+    assert min(len(text.split()[0]), LONGEST_REST) <= len(rest) <= LONGEST_REST
+    assert " Do not repeat what was heard.]" == end

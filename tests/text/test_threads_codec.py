@@ -51,6 +51,7 @@ TURNS = st.builds(
     st.sampled_from(ROLES),
     st.lists(ARTIFACT, max_size=4).map(tuple),
     interrupted=st.booleans(),
+    said=WORDS,
     at=TIMES,
 )
 
@@ -77,7 +78,7 @@ def typed(value: Any) -> Any:
 @given(TURNS)
 def test_a_turn_comes_back_with_equal_types_and_values(turn: Turn) -> None:
     back = there_and_back(turn)
-    assert (turn, turn.at, turn.interrupted) == (back, back.at, back.interrupted)
+    assert (turn, turn.at, turn.interrupted, turn.said) == (back, back.at, back.interrupted, back.said)
     assert [type(each) for each in turn.artifacts] == [type(each) for each in back.artifacts]
     for before, after in zip(turn.artifacts, back.artifacts, strict=True):
         if isinstance(before, ToolResult) and isinstance(after, ToolResult):
@@ -103,7 +104,9 @@ JSON = st.recursive(
     | st.sampled_from([*ROLES, *ARTIFACTS]),
     lambda inner: (
         st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(["role", "at", "artifacts", "kind", "data", "content", "interrupted"]), inner)
+        | st.dictionaries(
+            st.sampled_from(["role", "at", "artifacts", "kind", "data", "content", "interrupted", "said"]), inner
+        )
     ),
     max_leaves=10,
 )
@@ -134,7 +137,7 @@ def good() -> dict[str, Any]:
 def test_fields_that_have_a_default_may_be_missing() -> None:
     turn = turn_of(good())
     assert (Text("hi"), Usage(1), ToolResult("c", is_error=True)) == turn.artifacts
-    assert not turn.interrupted
+    assert (False, "") == (turn.interrupted, turn.said)
 
 
 WRONG: list[tuple[tuple[str | int, ...], Any, str]] = [
@@ -146,6 +149,7 @@ WRONG: list[tuple[tuple[str | int, ...], Any, str]] = [
     (("at",), "0001-01-01T00:00:00+23:00", "turn.at"),
     (("at",), 5, "turn.at"),
     (("interrupted",), 1, "turn.interrupted: 1 is not true or false"),
+    (("said",), ["all"], "turn.said: ['all'] is not a text"),
     (("mood",), "good", "mood is unknown here"),
     (("artifacts",), {}, "turn.artifacts: {} is no list"),
     (("artifacts",), [0] * 10_001, "more than 10000"),
@@ -248,11 +252,12 @@ def test_broken_json_is_one_line(data: bytes) -> None:
 
 
 def test_a_turn_is_plain_json() -> None:
-    turn = Turn("assistant", (Text("Grüße"),), interrupted=True, at=datetime(2026, 1, 2, tzinfo=UTC))
+    turn = Turn("assistant", (Text("Grüße"),), interrupted=True, said="Grüße!", at=datetime(2026, 1, 2, tzinfo=UTC))
     assert {
         "role": "assistant",
         "at": "2026-01-02T00:00:00+00:00",
         "interrupted": True,
+        "said": "Grüße!",
         "artifacts": [{"kind": "text", "data": {"content": "Grüße"}}],
     } == json.loads(dumped(turn_data(turn)))
     assert "Grüße".encode() in dumped(turn_data(turn))

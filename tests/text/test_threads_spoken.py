@@ -8,6 +8,8 @@ import anyio
 import pytest
 
 from discussion_helper.parts import check_parts
+from discussion_helper.session import Session
+from discussion_helper.testing import EchoResponder, ScriptedListener, SilentVoice
 from discussion_helper.text.artifacts import Text, TextDelta, ToolCall
 from discussion_helper.text.errors import SaveError
 from discussion_helper.text.inputs import UserMessageEvent
@@ -19,7 +21,7 @@ from discussion_helper.text.step import Step
 from discussion_helper.text.threads.json_files import JsonThreads
 from discussion_helper.text.threads.memory import MemoryThreads
 from discussion_helper.text.threads.sqlite import SqliteThreads
-from discussion_helper.types import Utterance
+from discussion_helper.types import Conversation, Utterance
 
 pytestmark = pytest.mark.anyio
 
@@ -52,7 +54,7 @@ async def test_of_the_agent_what_was_heard_is_stored(store: Any) -> None:
         await spoken.append(Utterance("user", "Thanks."))
         assert (
             Turn("user", (Text("How far is the moon?"),)),
-            Turn("assistant", (Text("It is"),), interrupted=True),
+            Turn("assistant", (Text("It is"),), interrupted=True, said="It is far away."),
             Turn("user", (Text("Thanks."),)),
         ) == thread.state.turns
 
@@ -71,11 +73,48 @@ async def test_the_messages_are_those_of_the_whole_thread(store: Any) -> None:
         spoken = SpokenThread(store, thread)
         await spoken.append(Utterance("user", "spoken"))
         await spoken.append(Utterance("agent", "", interrupted=True))
+        await spoken.append(Utterance("user", "  "))
         assert [
             {"role": "user", "content": "typed"},
             {"role": "assistant", "content": "answer"},
             {"role": "user", "content": "spoken"},
         ] == spoken.messages()
+
+
+async def test_after_a_restart_the_messages_are_those_of_the_conversation(store: Any) -> None:
+    conversation = Conversation(
+        [
+            Utterance("user", "How far is the moon?"),
+            Utterance("agent", "It is", interrupted=True, said="It is far away."),
+            Utterance("user", "And the sun?"),
+            Utterance("agent", "", interrupted=True, said="Farther."),
+        ]
+    )
+    async with store:
+        thread = await store.create()
+        spoken = SpokenThread(store, thread)
+        for utterance in conversation.utterances:
+            await spoken.append(utterance)
+        assert conversation.as_messages() == spoken.messages()
+    if isinstance(store, MemoryThreads):
+        return
+    async with store:
+        spoken = SpokenThread(store, await store.get(thread.id))
+        assert conversation.as_messages() == spoken.messages()
+        assert "Farther." == spoken.messages()[-1]["unheard"]
+
+
+async def test_after_a_restart_go_on_reads_the_rest(store: Any) -> None:
+    async with store:
+        thread = await store.create()
+        spoken = SpokenThread(store, thread)
+        await spoken.append(Utterance("user", "How far is the moon?"))
+        await spoken.append(Utterance("agent", "It is", interrupted=True, said="It is far away."))
+        responder, voice = EchoResponder(), SilentVoice()
+        await Session(ScriptedListener(["Go on."]), responder, voice, thread=spoken).start().wait()
+
+        assert (["far away."], []) == (voice.spoken, responder.seen)
+        assert ["Go on.", "far away."] == [turn.text for turn in thread.state.turns[-2:]]
 
 
 async def test_spoken_and_typed_turns_have_one_order(store: Any) -> None:

@@ -62,12 +62,17 @@ def loaded(data: bytes) -> Any:
 
 
 def turn_data(turn: Turn, where: str = "turn") -> dict[str, Any]:
-    """`{role, at, interrupted?, artifacts: [{kind, data}]}`. Raises SettingError for a delta, or what is not ours."""
+    """`{role, at, interrupted?, said?, artifacts: [{kind, data}]}`.
+
+    Raises SettingError for a delta, or what is not ours.
+    """
     if not isinstance(turn.artifacts, tuple):
         raise _wrong(f"{where}.artifacts", f"it is a {type(turn.artifacts).__name__}", fix="Use a tuple.")
     data: dict[str, Any] = {"role": turn.role, "at": moment_data(turn.at, f"{where}.at")}
     if turn.interrupted:
         data["interrupted"] = True
+    if turn.said:
+        data["said"] = _checked(turn.said, str, f"{where}.said")
     _few(turn.artifacts, f"{where}.artifacts")
     data["artifacts"] = [artifact_data(each, f"{where}.artifacts[{n}]") for n, each in enumerate(turn.artifacts)]
     return data
@@ -75,7 +80,7 @@ def turn_data(turn: Turn, where: str = "turn") -> dict[str, Any]:
 
 def turn_of(data: object, where: str = "turn") -> Turn:
     """The turn again. Raises SettingError naming the field that is wrong."""
-    given = _object(data, where, required={"role", "at", "artifacts"}, optional={"interrupted"})
+    given = _object(data, where, required={"role", "at", "artifacts"}, optional={"interrupted", "said"})
     if given["role"] not in ROLES:
         raise _wrong(f"{where}.role", f"{_shown(given['role'])} is no role")
     artifacts = _few(given["artifacts"], f"{where}.artifacts")
@@ -83,6 +88,7 @@ def turn_of(data: object, where: str = "turn") -> Turn:
         cast(Role, given["role"]),
         tuple(artifact_of(each, f"{where}.artifacts[{n}]") for n, each in enumerate(artifacts)),
         interrupted=_checked(given.get("interrupted", False), bool, f"{where}.interrupted"),
+        said=_checked(given.get("said", ""), str, f"{where}.said"),
         at=_moment(given["at"], f"{where}.at"),
     )
 
