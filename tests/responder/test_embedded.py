@@ -163,6 +163,41 @@ async def test_an_empty_reply_is_an_error(responder: EmbeddedResponder, llama: P
         await clauses_of(responder)
 
 
+CUT: list[Message] = [
+    *HELLO,
+    {"role": "assistant", "content": "Hello there, how", "interrupted": True, "unheard": "are you?"},
+    {"role": "user", "content": "Fine."},
+]
+
+
+async def test_after_a_cut_repeated_phrases_cost_more_and_the_model_gets_what_was_heard_alone(
+    responder: EmbeddedResponder, llama: PlayedLlama
+) -> None:
+    later: list[Message] = [*CUT, {"role": "assistant", "content": "Good."}, *HELLO]
+    for messages in (HELLO, CUT, later):
+        await clauses_of(responder, messages)
+
+    usual, cut, after = llama.requests
+    assert [{"role": m["role"], "content": m["content"]} for m in CUT] == cut["messages"][1:]
+    assert (
+        cut["messages"] == after["messages"][: len(cut["messages"])]
+    )  # what the model has read, it need not read again
+    assert usual["dry_multiplier"] == after["dry_multiplier"] < cut["dry_multiplier"]
+    assert usual["dry_allowed_length"] == after["dry_allowed_length"] > cut["dry_allowed_length"]
+
+
+async def test_what_is_read_ahead_after_a_cut_is_what_is_asked(
+    responder: EmbeddedResponder, llama: PlayedLlama
+) -> None:
+    for heard in ("Hello there, how", "Hello", ""):
+        messages: list[Message] = [CUT[0], {**CUT[1], "content": heard}, CUT[2]]
+        await responder.anticipate(messages)
+        await clauses_of(responder, messages)
+        ahead, asked = llama.requests[-2:]
+        assert ahead["messages"] == asked["messages"]
+        assert {"role", "content"} == set(asked["messages"][-1])
+
+
 # -- stopping
 
 

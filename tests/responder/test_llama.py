@@ -55,6 +55,37 @@ async def test_it_answers_in_plain_short_sentences(responder: EmbeddedResponder)
         assert not set("*#`\n") & set(reply)
 
 
+CUTS = (
+    ("What is the largest animal?", "The largest animal is the blue whale, which", "can be long.", "What does it eat?"),
+    (
+        "How do I cook rice?",
+        "Rinse the rice first, then add twice as much",
+        "water as rice.",
+        "How much salt do I need?",
+    ),
+    ("How far away is the moon?", "", "The moon is far away.", "Do you hear me?"),
+    ("Why is the sky blue?", "The sky is blue because the air scatters", "blue light.", "And why is the sunset red?"),
+)
+
+
+@pytest.mark.parametrize(("question", "heard", "unheard", "then"), CUTS)
+async def test_after_a_cut_it_answers_and_neither_tells_of_it_nor_begins_again(
+    responder: EmbeddedResponder, question: str, heard: str, unheard: str, then: str
+) -> None:
+    messages: list[Message] = [
+        {"role": "user", "content": question},
+        {"role": "assistant", "content": heard, "interrupted": True, "unheard": unheard},
+        {"role": "user", "content": then},
+    ]
+    reply = " ".join(await clauses_of(responder, messages))
+
+    words = reply.lower().split()
+    again = {" ".join(words[at : at + 5]) for at in range(len(words) - 4)}
+    assert words
+    assert not any(each in heard.lower() for each in again)
+    assert not any(told in reply.lower() for told in ("cut off", "interrupt", "not heard"))
+
+
 async def test_the_conversation_so_far_is_not_read_again(model: Path) -> None:
     llama = Llama(model, threads=2, context=1024)
     request: dict[str, Any] = {"max_tokens": 1, "messages": [{"role": "user", "content": LONG[:1200]}]}
