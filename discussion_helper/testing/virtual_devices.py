@@ -143,6 +143,10 @@ class VirtualDevices:
         if self._room_dbfs is not None:
             self._fill_room(self._room_dbfs)
 
+    def control(self, *arguments: str) -> str:
+        """The answer of PulseAudio's `pactl`: another default, a suspended sink, who uses what. Raises DeviceError."""
+        return self._daemon.control(*arguments)
+
     def frozen(self) -> AbstractContextManager[None]:
         """Inside the block both devices hang: they stay open, but neither take nor give anything, nor answer."""
         return self._daemon.frozen()

@@ -1,18 +1,20 @@
 """The devices of a talk: this machine's, or files."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 
-from discussion_helper.audio.devices import Device, find_device, refresh_if_unused
+from discussion_helper.audio.devices import Kind, find_device
 from discussion_helper.audio.file_devices import FileCapture, FileDevices, FilePlayback
 from discussion_helper.audio.files import load
 from discussion_helper.audio.frames import Frame
 from discussion_helper.audio.inbox import Inbox
 from discussion_helper.audio.playback import Playback
-from discussion_helper.audio.portaudio import LATENCY_S, PortAudioCapture, PortAudioPlayback
+from discussion_helper.audio.portaudio import LATENCY_S
 from discussion_helper.errors import AudioFileError
 from discussion_helper.voice.ports import Sink, Source
+from discussion_helper.voice.sound_openers import Choice, Following, SoundSink, SoundSource
 
 __all__ = ["RATE", "Devices", "file_devices", "sound_devices"]
 
@@ -36,22 +38,31 @@ class Devices:
     open_playback: Callable[[], Sink]
     files: FileCapture | None = None
     """The microphone when it is files."""
+    follow: Callable[[Callable[[], object]], Awaitable[None]] | None = None
+    """Calls what it is given, until cancelled, whenever the devices should be opened anew; None: nothing to follow."""
 
 
 def sound_devices(microphone: str | None, loudspeaker: str | None, *, latency_s: float = LATENCY_S) -> Devices:
-    """Devices of this machine by a part of their names; None = the default. Raises DeviceError.
+    """Devices of this machine by a part of their names; None = the default, which is followed. Raises DeviceError.
 
     `latency_s` is wished for of each; 0.02 is enough on a machine that is not overloaded.
     """
-    inbox = Inbox()
-    source, sink = find_device(microphone, "input"), find_device(loudspeaker, "output")
+    inbox, lock = Inbox(), Lock()
+    ears = SoundSource(_choice(microphone, "input"), inbox, latency_s, lock)
+    mouth = SoundSink(_choice(loudspeaker, "output"), inbox, latency_s, lock)
+    following = Following(ears.choice, mouth.choice)
     return Devices(
-        source.label,
-        sink.label,
+        ears.choice.device.label,
+        mouth.choice.device.label,
         inbox,
-        open_capture=_SoundSource(source, inbox, latency_s).open,
-        open_playback=_SoundSink(sink, inbox, latency_s).open,
+        open_capture=ears.open,
+        open_playback=mouth.open,
+        follow=following.run if following.sees else None,
     )
+
+
+def _choice(text: str | None, kind: Kind) -> Choice:
+    return Choice(kind, find_device(text, kind), named=bool(text))
 
 
 def file_devices(
@@ -64,10 +75,9 @@ def file_devices(
     inbox = Inbox()
     capture = FileCapture([_recording(path, output) for path in inputs], inbox, rate=RATE)
     if output is None:
-        sink = find_device(loudspeaker, "output")
-        speaker = _SoundSink(sink, inbox, latency_s)
+        speaker = SoundSink(_choice(loudspeaker, "output"), inbox, latency_s)
         source = _FileSource(capture, FileDevices(capture))
-        return Devices("files", sink.label, inbox, source.open, speaker.open, capture)
+        return Devices("files", speaker.choice.device.label, inbox, source.open, speaker.open, capture)
     # One thread for both, so that they have one clock; it starts with the loudspeaker, which is opened first.
     playback = FilePlayback(output, Playback(RATE), inbox)
     clock = FileDevices(capture, playback)
@@ -83,41 +93,6 @@ def _recording(path: Path, output: Path | None) -> Frame:
     if output is not None and output.exists() and output.samefile(path):
         raise AudioFileError(f'"{output}" is one of the recordings.', fix="Name another file for the answers.")
     return frame
-
-
-@dataclass(slots=True)
-class _SoundSource:
-    """A microphone of this machine, which can be opened again when it went away."""
-
-    device: Device
-    inbox: Inbox
-    latency_s: float
-    again: bool = False
-
-    def open(self) -> Source:
-        if self.again:
-            refresh_if_unused()
-        self.again = True
-        return PortAudioCapture(self.device, self.inbox, latency_s=self.latency_s).__enter__()
-
-
-@dataclass(slots=True)
-class _SoundSink:
-    """A loudspeaker of this machine; opened again, it goes on with what it had left to play."""
-
-    device: Device
-    inbox: Inbox
-    latency_s: float
-    playback: Playback | None = None
-
-    def open(self) -> Sink:
-        if self.playback is not None:
-            refresh_if_unused()
-        opened = PortAudioPlayback(
-            self.device, self.playback or Playback, self.inbox, latency_s=self.latency_s
-        ).__enter__()
-        self.playback = opened.playback
-        return opened
 
 
 @dataclass(slots=True)

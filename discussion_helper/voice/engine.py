@@ -17,7 +17,9 @@ from discussion_helper.voice.deciding import Words
 from discussion_helper.voice.health import Health
 from discussion_helper.voice.hearing import Hearing
 from discussion_helper.voice.marks import Marks
+from discussion_helper.voice.moving import Together
 from discussion_helper.voice.notes import Note
+from discussion_helper.voice.pauses import Pauses
 from discussion_helper.voice.ports import Device, Driver, Ears, Runner, Sink, Source
 from discussion_helper.voice.reopening import Reopening, opened_again
 
@@ -29,6 +31,8 @@ D = TypeVar("D", bound=Device)
 _Asks = Callable[[], bool]
 _Which = Literal["capture", "playback"]
 _NAMES: dict[_Which, str] = {"capture": "microphone", "playback": "loudspeaker"}
+_MOVED = "the default device is another one now, or the device came back or changed its rate"
+_FOLLOWING, _MOVING = "following", "moving"
 
 
 class AudioEngine:
@@ -36,6 +40,8 @@ class AudioEngine:
 
     A device that goes away is opened again as soon as it is back. Without the microphone nothing is heard until then;
     without the loudspeaker the reply waits, and goes on from where it was. After 30 s the talk is over.
+
+    In the next pause both devices are opened anew, wherever they are then, when `follow` says so.
 
     The microphone and the loudspeaker are also closed one by one, by the parts that own them.
     """
@@ -49,14 +55,16 @@ class AudioEngine:
         hearing: Callable[[int], Hearing],
         driver: Callable[[Inbox, AudioWork], Driver] = AudioThread,
         run: Runner = anyio.to_thread.run_sync,
+        follow: Callable[[Callable[[], object]], Awaitable[None]] | None = None,
         tap: Tap | None = None,
         note_tap: Callable[[Note], object] | None = None,
     ) -> None:
         """`inbox`: what the devices feed. `hearing` makes what listens, from the microphone's rate.
 
         The openers block; they raise DeviceError. That of the loudspeaker gives the same `playback` each time.
-        `driver` makes what drives the audio work, `run` runs what blocks. `tap` is shown every item on its way,
-        `note_tap` every note.
+        `driver` makes what drives the audio work, `run` runs what blocks. `follow` calls what it is given, on the event
+        loop and until cancelled, when a device should be opened anew. `tap` is shown every item on its way, `note_tap`
+        every note.
         """
         self._open_capture = open_capture
         self._open_playback = open_playback
@@ -67,6 +75,8 @@ class AudioEngine:
         self._ears: Ears | None = None
         self._on_lost: Callable[[Exception], None] = _log.error
         self._run = run
+        self._follow = follow
+        self._is_moved = False
         self._work = AudioWork(noted=self._noted, lost=self._lost, failed=self._fail, tap=tap, note_tap=note_tap)
         self._driver = driver(inbox, self._work)
         self._reopening = Reopening()
@@ -76,14 +86,19 @@ class AudioEngine:
         self._sink = await self._run(self._open_playback)
         self._playback = self._sink.playback
         self.marks = Marks(self._playback)
+        self._pauses = Pauses(self._playback, self.marks)
         self._driver.start(self.marks)
         self._reopening.start()
+        if (follow := self._follow) is not None:
+            self._reopening.begin(_FOLLOWING, lambda _: follow(self._move_soon))
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         with anyio.CancelScope(shield=True):
+            await self._reopening.stop(_FOLLOWING)
+            await self._reopening.stop(_MOVING)
             await self.close_microphone()
             await self.close_loudspeaker()
             await self._reopening.close()
@@ -160,11 +175,12 @@ class AudioEngine:
     # -- told by the audio thread, on the event loop
 
     def _noted(self, note: Note) -> None:
+        self._pauses.noted(note)
         if self._ears is not None:
             self._ears.noted(note)
 
     def _lost(self, item: DeviceLost) -> None:
-        recover = self._recovery_of(item)
+        recover = self._recovery_of(item.which)
         if recover is None or self._reopening.works_on(item.which):
             return
         self._losses += 1
@@ -175,9 +191,9 @@ class AudioEngine:
         self._tell(item.which, "lost", reason=error.what, fix=error.fix)
         self._reopening.begin(item.which, partial(recover, error))
 
-    def _recovery_of(self, item: DeviceLost) -> Callable[[DeviceError, _Asks], Awaitable[None]] | None:
+    def _recovery_of(self, which: _Which) -> Callable[..., Awaitable[None]] | None:
         """What opens that device again; None if it was closed meanwhile."""
-        if item.which == "capture":
+        if which == "capture":
             return None if self._capture is None else partial(self._recover_microphone, self._capture)
         return None if self._sink is None else partial(self._recover_loudspeaker, self._sink)
 
@@ -194,27 +210,73 @@ class AudioEngine:
         if self._ears is not None:
             self._ears.device(_NAMES[which], state, **more)
 
+    # -- moving to other devices
+
+    def _move_soon(self) -> None:
+        self._is_moved = True
+        if not self._reopening.works_on(_MOVING):
+            self._reopening.begin(_MOVING, self._move)
+
+    async def _move(self, is_wanted: _Asks) -> None:
+        while self._is_moved and is_wanted():
+            await self._pauses.wait(speaks=not self._reopening.works_on("playback"))
+            self._is_moved = False
+            await self._open_anew()
+
+    async def _open_anew(self) -> None:
+        """Close what is open, then open it again. What is lost is opened by those who are at it already."""
+        error = DeviceError(f"{_MOVED.capitalize()}, and cannot be opened.", fix="Choose one with --device.")
+        whiches: tuple[_Which, ...] = ("playback", "capture")
+        found = {which: self._recovery_of(which) for which in whiches if not self._reopening.works_on(which)}
+        moves = {which: recover for which, recover in found.items() if recover is not None}
+        together = Together(len(moves))
+        for which, recover in moves.items():
+            self._reopening.begin(which, partial(recover, error, together=together))
+        for which in moves:
+            await self._reopening.wait(which)
+
     # -- opening a lost device again
 
-    async def _recover_microphone(self, lost: Source, error: DeviceError, is_wanted: _Asks) -> None:
+    async def _recover_microphone(
+        self, lost: Source, error: DeviceError, is_wanted: _Asks, *, together: Together | None = None
+    ) -> None:
         self._listen(None, Listening())
-        found = await self._again("capture", lost, self._open_capture, error, is_wanted)
+        found = await self._again("capture", lost, self._open_capture, error, is_wanted, together)
         if found is not None:
             self._overflows += lost.overflows
             self._listen_to(found)
 
-    async def _recover_loudspeaker(self, lost: Sink, error: DeviceError, is_wanted: _Asks) -> None:
-        found = await self._again("playback", lost, self._open_playback, error, is_wanted)
+    async def _recover_loudspeaker(
+        self, lost: Sink, error: DeviceError, is_wanted: _Asks, *, together: Together | None = None
+    ) -> None:
+        found = await self._again("playback", lost, self._open_playback, error, is_wanted, together)
         if found is not None:
             self._underflows += lost.underflows
             self._sink = found
 
+    async def _opened_elsewhere(self, which: _Which, opener: Callable[[], D], together: Together) -> D | None:
+        """It once all are closed; None if it refuses, which is told."""
+        await together.closed()
+        try:
+            return await self._run(opener)
+        except DeviceError as error:
+            self._tell(which, "lost", reason=error.what, fix=error.fix)
+            return None
+
     async def _again(
-        self, which: _Which, lost: D, opener: Callable[[], D], error: DeviceError, is_wanted: _Asks
+        self,
+        which: _Which,
+        lost: D,
+        opener: Callable[[], D],
+        error: DeviceError,
+        is_wanted: _Asks,
+        together: Together | None,
     ) -> D | None:
         try:
             await self._run(lost.close)
-            found = await opened_again(opener, run=self._run)
+            found = None if together is None else await self._opened_elsewhere(which, opener, together)
+            if found is None:
+                found = await opened_again(opener, run=self._run)
         except Exception as failure:
             self._give_up(which, failure)
             return None
@@ -225,5 +287,5 @@ class AudioEngine:
                 await self._run(found.close)
             return None
         else:
-            self._tell(which, "open", name=found.name)
+            self._tell(which, "open", name=found.name, **({"reason": _MOVED} if together is not None else {}))
         return found

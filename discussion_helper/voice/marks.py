@@ -36,6 +36,7 @@ class Marks:
         self.playback = playback
         self._marks: list[Mark] = []
         self._next: tuple[int, int] | None = None
+        self._passed = anyio.Event()
 
     def set(self, generation: int, samples: int) -> Mark:
         """Wait for more than `samples` samples of that reply. For the event loop's thread."""
@@ -62,6 +63,10 @@ class Marks:
             self._release(mark)
         self._aim()
 
+    async def passed(self) -> None:
+        """Return when the next mark is passed, or released. For the event loop's thread."""
+        await self._passed.wait()
+
     def release_all(self) -> None:
         """Nobody waits any more: the reply was halted. For the event loop's thread."""
         for mark in tuple(self._marks):
@@ -71,6 +76,8 @@ class Marks:
     def _release(self, mark: Mark) -> None:
         self._marks.remove(mark)
         mark.reached.set()
+        passed, self._passed = self._passed, anyio.Event()
+        passed.set()
 
     def _aim(self) -> None:
         self._next = min(((m.generation, m.samples) for m in self._marks), default=None)

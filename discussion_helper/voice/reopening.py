@@ -87,6 +87,11 @@ class Reopening:
         work = self._works.get(which)
         return work is not None and not work.stopped and not work.done.is_set()
 
+    async def wait(self, which: str) -> None:
+        """Return when nobody works on it, or is to stop."""
+        while self.works_on(which):
+            await self._works[which].done.wait()
+
     async def stop(self, which: str) -> None:
         """Try no more; what an attempt that hangs opens later is not wanted. Idempotent, takes 0.3 s at most."""
         if self.works_on(which):

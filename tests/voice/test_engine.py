@@ -36,9 +36,11 @@ class FakeDevice:
     overflows: int = 0
     underflows: int = 0
     closed: Event = field(default_factory=Event)
+    order: list[str] = field(default_factory=list)
 
     def close(self) -> None:
         self.closes += 1
+        self.order.append(f"-{self.name}")
         self.closed.set()
 
 
@@ -95,19 +97,29 @@ class Rig:
         self.refusals = 0
         self.hearing = FakeHearing()
         self.ears = FakeEars()
+        self.opened: list[str] = []
+        self.following = anyio.Event()
+        self.move: Callable[[], object] = lambda: None
         make: Callable[[int], Any] = lambda rate: self.hearing  # noqa: E731
         self.engine = AudioEngine(
             inbox=self.inbox,
             open_capture=lambda: self._open(self.microphone),
             open_playback=lambda: self._open(self.loudspeaker),
             hearing=make,
+            follow=self._follow,
         )
 
     def _open(self, device: FakeDevice) -> FakeDevice:
         if self.refusals:
             self.refusals -= 1
             raise DeviceError("not there")
+        self.opened.append(device.name)
         return device
+
+    async def _follow(self, tell: Callable[[], object]) -> None:
+        self.move = tell
+        self.following.set()
+        await anyio.sleep_forever()
 
     def capture(self, amplitude: float, start: int = 0) -> None:
         self.inbox.put(Captured(Frame(np.full(10, amplitude, np.float32), 1_000, start), 0.0))
@@ -224,6 +236,117 @@ async def test_a_device_that_does_not_come_back_ends_the_talk(rig: Rig, soon: No
         str(error) for error in rig.ears.errors
     ]
     assert told == (rig.ears.errors if which == "playback" else [])
+
+
+async def moved(rig: Rig, number: int) -> list[tuple[str, str, str]]:
+    """The next events: which device, its state, its name."""
+    with anyio.fail_after(5.0):
+        told = [await rig.ears.devices.receive() for _ in range(number)]
+    return sorted((which, state, more.get("name", "")) for which, state, more in told)
+
+
+async def test_g3_another_default_is_moved_to_and_told(rig: Rig) -> None:
+    async with rig.engine as engine:
+        await engine.open_microphone(rig.ears)
+        await rig.following.wait()
+        closed_first = rig.microphone.closes, rig.loudspeaker.closes
+        rig.microphone, rig.loudspeaker = FakeDevice("headset mic"), FakeDevice("headset", playback=engine.playback)
+        rig.move()
+
+        told = await moved(rig, 2)
+        rig.capture(2.0)
+        with anyio.fail_after(5.0):
+            while await rig.ears.notes.receive() != Level(2.0):
+                pass
+        assert engine.health().losses == 0
+
+    assert closed_first == (0, 0)
+    assert told == [("loudspeaker", "open", "headset"), ("microphone", "open", "headset mic")]
+    assert (rig.microphone.closes, rig.loudspeaker.closes) == (1, 1)
+
+
+async def test_all_devices_are_closed_before_one_is_opened_anew(rig: Rig) -> None:
+    """PortAudio looks for devices only when no stream is open."""
+    order: list[str] = []
+    async with rig.engine as engine:
+        await engine.open_microphone(rig.ears)
+        await rig.following.wait()
+        rig.microphone.order = rig.loudspeaker.order = order
+        rig.opened = order
+        rig.move()
+        await moved(rig, 2)
+
+    assert sorted(order[:2]) == ["-mic", "-speaker"]
+    assert sorted(order[2:4]) == ["mic", "speaker"]
+
+
+async def test_g3_a_move_waits_for_the_end_of_the_clause_and_keeps_the_rest_of_the_reply(rig: Rig) -> None:
+    async with rig.engine as engine:
+        await engine.open_microphone(rig.ears)
+        await rig.following.wait()
+        playback = engine.playback
+        playback.write(1, np.full(40, 0.5, np.float32))
+        engine.marks.set(1, 19)  # the end of its first clause
+        rig.move()
+        for start in (0, 10):
+            block = np.empty(10, np.float32)
+            with anyio.move_on_after(0.1):
+                await rig.ears.devices.receive()
+                raise AssertionError("in the middle of a clause")
+            position = playback.render(block)
+            assert position is not None
+            rig.inbox.put(Played(Frame(block, 1_000, start), 7.0, position))
+        told = await moved(rig, 2)
+
+        assert playback.pending(1) == 20
+    assert told[0] == ("loudspeaker", "open", "speaker")
+
+
+async def test_a_muted_microphone_stays_closed_when_the_talk_moves(rig: Rig) -> None:
+    async with rig.engine as engine:
+        await engine.open_microphone(rig.ears)
+        await rig.following.wait()
+        await engine.close_microphone()
+        rig.opened.clear()
+        rig.move()
+
+        assert await moved(rig, 1) == [("loudspeaker", "open", "speaker")]
+        await engine.close_loudspeaker()
+        assert rig.opened == ["speaker"]
+
+
+async def test_a_move_while_moving_is_made_as_well(rig: Rig) -> None:
+    async with rig.engine as engine:
+        await engine.open_microphone(rig.ears)
+        await rig.following.wait()
+        rig.move()
+        await moved(rig, 2)
+        rig.move()
+        rig.move()
+
+        assert len(await moved(rig, 2)) == 2
+
+
+async def test_a_device_that_refuses_after_a_move_is_told_and_tried_again(rig: Rig, soon: None) -> None:
+    async with rig.engine as engine:
+        await engine.open_microphone(rig.ears)
+        await rig.following.wait()
+        rig.refusals = 2
+        rig.move()
+
+        told = await moved(rig, 4)
+    assert [state for _, state, _ in told] == ["lost", "open"] * 2
+    assert rig.ears.errors == []
+
+
+async def test_leaving_in_a_move_leaves_nothing_open(rig: Rig) -> None:
+    async with rig.engine as engine:
+        await engine.open_microphone(rig.ears)
+        await rig.following.wait()
+        engine.playback.write(1, np.full(40, 0.5, np.float32))
+        rig.move()  # waits for the end of a clause
+
+    assert (rig.microphone.closes, rig.loudspeaker.closes) == (1, 1)
 
 
 async def test_a_lost_microphone_that_is_muted_meanwhile_stays_closed(rig: Rig, soon: None) -> None:
