@@ -125,6 +125,7 @@ def _engine(devices: Devices, settings: Settings, recorder: Recorder | None) -> 
         inbox=devices.inbox,
         open_capture=devices.open_capture,
         open_playback=devices.open_playback,
+        follow=devices.follow,
         hearing=lambda rate: hearing_with(rate, echo, policy=settings.policy, language=settings.language),
         tap=None if recorder is None else recorder.item,
         note_tap=None if recorder is None else recorder.note,
