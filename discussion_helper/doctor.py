@@ -12,6 +12,7 @@ from discussion_helper.choices import LLM_MODEL, llm_of, model_names, recogniser
 from discussion_helper.errors import DiscussionError, ModelError
 from discussion_helper.models import Model, Store, load_manifest, missing
 from discussion_helper.responder.base import EndpointChoice
+from discussion_helper.responder.llama import load_library
 from discussion_helper.settings import Settings
 
 __all__ = ["REINSTALL", "TEXT", "VOICE", "Finding", "examine", "verdict"]
@@ -111,7 +112,7 @@ def _llm(settings: Settings) -> str:
     if isinstance(choice, EndpointChoice):
         return _endpoint(choice.base_url, choice.model)
     found = _model(load_manifest().model(LLM_MODEL)) if choice is None else str(choice)
-    return f"{_module('xllamacpp')}, {found}"
+    return f"{load_library().__name__}, {found}"  # loaded as a talk does: whoever is first decides for all
 
 
 def _endpoint(base_url: str, model: str) -> str:

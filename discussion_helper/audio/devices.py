@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from discussion_helper.audio.free_files import too_few_files
 from discussion_helper.audio.quiet import silence_alsa, silence_portaudio, while_open
+from discussion_helper.audio.spinning import brief_spins
 from discussion_helper.audio.timed import within
 from discussion_helper.errors import DeviceError
 
@@ -93,7 +94,8 @@ def portaudio() -> Any:
     """
     first = "sounddevice" not in sys.modules
     try:
-        answered = within(_START_S, lambda: importlib.import_module("sounddevice"))
+        with brief_spins():  # its sound servers may load OpenMP, as which the language model's threads then wait
+            answered = within(_START_S, lambda: importlib.import_module("sounddevice"))
     except OSError as error:
         missing = DeviceError("The library PortAudio is missing.", fix=_here(_LIBRARY_FIX))
         raise too_few_files("The library PortAudio cannot be loaded") or missing from error

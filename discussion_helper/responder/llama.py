@@ -1,17 +1,18 @@
 """A language model in this process: llama.cpp, loaded from one file."""
 
 import importlib
-import os
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+from discussion_helper.audio.spinning import brief_spins
 from discussion_helper.errors import ModelCorrupt, ModelMissing, ResponderError, SettingError
 from discussion_helper.responder.chat_template import ChatTemplate, template_of
 
-__all__ = ["BATCH", "Aside", "ContextFull", "Llama", "Piece", "Take", "check_model_file"]
+__all__ = ["BATCH", "Aside", "ContextFull", "Llama", "Piece", "Take", "check_model_file", "load_library"]
 
 BATCH = 16
 """Tokens read between two looks at the stop flag: 64 ms at the 250 tokens a second that two cores read. llama.cpp's
@@ -26,7 +27,6 @@ _STREAMED = {
     "return_progress": True,
     "cache_prompt": True,
 }
-_SPINS = "GOMP_SPINCOUNT"
 _FIX = "If `discussion-helper models pull` fetched it, run that again; else name another file with --llm."
 _TEMPLATE_FIX = "See whether it loads with the model's own, None; then give a Jinja text that makes a prompt of a chat."
 
@@ -65,6 +65,12 @@ def check_model_file(path: Path) -> None:
         raise ModelCorrupt(f"The language model {path} is not a GGUF file.", fix=_FIX)
 
 
+def load_library() -> ModuleType:
+    """Import llama.cpp, whose threads then take no core from each other."""
+    with brief_spins():
+        return importlib.import_module("xllamacpp")
+
+
 class Llama:
     """Blocking: to be made, used and dropped off the event loop, by one thread at a time. Dropping it frees it.
 
@@ -79,7 +85,7 @@ class Llama:
         Raises ModelMissing, ModelCorrupt, and SettingError where it does not load with such a template.
         """
         check_model_file(path)
-        xllamacpp = _library()
+        xllamacpp: Any = load_library()
         parameters = _parameters(xllamacpp, path, threads=threads, context=context)
         self._key = secrets.token_urlsafe(32)
         parameters.api_keys = [self._key]
@@ -164,23 +170,6 @@ def _failure(error: dict[str, Any]) -> Exception:
 
 def _line(problem: object) -> str:
     return " ".join(str(problem).split())[:200]
-
-
-def _library() -> Any:
-    """Import llama.cpp so that its threads wait for each other briefly, where the user has not said otherwise.
-
-    GNU OpenMP spins 300 times longer by default. On a machine that does anything else, that takes the core from the
-    very thread it waits for: two threads on two busy cores then decode 1 to 12 tokens a second, with this 30, and on
-    idle cores 82 instead of 96 (measured). The variable is read when the library is loaded, so it is set for that
-    moment alone; other platforms' OpenMP does not know it.
-    """
-    if _SPINS in os.environ or "OMP_WAIT_POLICY" in os.environ:
-        return importlib.import_module("xllamacpp")
-    os.environ[_SPINS] = "1000"
-    try:
-        return importlib.import_module("xllamacpp")
-    finally:
-        del os.environ[_SPINS]
 
 
 def _parameters(xllamacpp: Any, path: Path, *, threads: int, context: int) -> Any:

@@ -1,5 +1,10 @@
 """How fast the models are."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from discussion_helper.commands import doctor_speed
@@ -32,6 +37,33 @@ def test_what_cannot_be_loaded_is_told(tmp_path: object, monkeypatch: pytest.Mon
 
     assert "models pull" in voice.failed
     assert "models pull" in model.failed
+
+
+@pytest.mark.parametrize(
+    ("library", "look"),
+    [
+        ("xllamacpp", "from discussion_helper.doctor import examine, Settings; examine(Settings())"),
+        ("sounddevice", "from discussion_helper.audio.devices import portaudio; portaudio()"),
+    ],
+)
+def test_whoever_loads_openmp_first_does_it_as_a_talk_does(library: str, look: str, tmp_path: Path) -> None:
+    """Its threads would else spin for long: on a busy machine the language model then takes 30 s for a sentence."""
+    (tmp_path / f"{library}.py").write_text("import os\nSPINS = os.environ.get('GOMP_SPINCOUNT')\n")
+    usual = {name: value for name, value in os.environ.items() if name not in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")}
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            f"{look}; import os, {library}; print({library}.SPINS, os.environ.get('GOMP_SPINCOUNT'))",
+        ],
+        env={**usual, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+
+    assert "1000 None" == done.stdout.strip(), done.stderr
 
 
 @pytest.mark.models
