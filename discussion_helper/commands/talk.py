@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from discussion_helper.commands.option import Given, with_file
+from discussion_helper.commands.store_file import store_option
 from discussion_helper.commands.talk_record import add_recording, record_to
+from discussion_helper.commands.talk_thread import add_keeping, kept_thread
 from discussion_helper.errors import DeviceError, SettingError
 from discussion_helper.settings import Settings
 from discussion_helper.types import Policy
@@ -55,6 +57,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     _add_devices(parser)
     _add_policy(parser)
+    add_keeping(parser)
     add_recording(parser)
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout when the talk is over")
     parser.set_defaults(run=run, takes_signals=True)
@@ -108,12 +111,22 @@ def hold_talk(arguments: argparse.Namespace, opener: "Opener") -> int:
 async def _open(arguments: argparse.Namespace, settings: Settings) -> "AsyncIterator[Talk]":
     import anyio
 
+    from discussion_helper.commands.screen import complain
+
     # Audio and models take a while to import; meanwhile Ctrl-C is taken.
     await anyio.to_thread.run_sync(__import__, "discussion_helper.app")
     from discussion_helper.app import open_talk
 
-    async with open_talk(settings, record=record_to(arguments)) as talk:
-        yield talk
+    async with (
+        kept_thread(arguments) as thread,
+        open_talk(settings, thread=thread, record=record_to(arguments)) as talk,
+    ):
+        try:
+            yield talk
+        finally:
+            if thread is not None and len(thread.thread.state):
+                store = store_option(arguments.store)
+                complain(f"Go on with: discussion-helper talk --thread={thread.thread.id}{store}")
 
 
 # -- what talk
