@@ -64,11 +64,11 @@ def decided(policy: Policy, text: str, voiced_s: float) -> Act | None:
         resume_after_s=policy.barge_in_resume_after_s,
     )
     given: dict[str, Any] = {"audible": True, "eager": True, "own": False, "quiet_s": 0.0}
-    verdict = decider.step(Evidence(at_s=1.0, voiced_s=voiced_s, others_s=voiced_s, **given))
-    assert verdict is not None
-    assert Act.DUCK is verdict.act
-    words = decider.words(Words(text=text, final=True, voiced_s=voiced_s), at_s=1.2)
-    return words and words.act
+    down = decider.step(Evidence(at_s=1.0, voiced_s=voiced_s, others_s=voiced_s, **given))
+    assert down is not None
+    assert Act.DUCK is down.act
+    verdict = decider.words(Words(text=text, final=True, voiced_s=voiced_s), at_s=1.2)
+    return None if verdict is None else verdict.act
 
 
 @pytest.mark.parametrize(("min_speech_s", "min_words"), list(product((0.1, 0.3, 0.6), (1, 2, 3))))

@@ -1,0 +1,140 @@
+"""L. Shutdown: scenarios of public bug reports, in the simulated room."""
+
+import asyncio
+import threading
+from typing import Any
+
+import pytest
+
+from discussion_helper.testing.room import After, Stalled, Unplugged
+
+pytestmark = pytest.mark.anyio
+
+LIMIT_S = 2.0
+NEVER_S = 10_000.0
+REPLY = ["There is a lot to tell about that.", "It began a long time ago in the north."]
+SAID = ("speech/sphinx_cards_002.wav", "four queen of clubs")
+
+
+async def nothing(on: Any) -> None:
+    """Not even started, or listening."""
+    await on.passed(1.0)
+
+
+async def user_speaks(on: Any) -> None:
+    """In the middle of a turn."""
+    on.say(*SAID)
+    await on.passed(0.9)
+
+
+async def recognising(on: Any) -> None:
+    """The recogniser is at work and will never be done."""
+    on.ears._delay_s = NEVER_S
+    on.say(*SAID)
+    await on.passed(3.0)
+    assert on.ears.given
+
+
+async def thinking(on: Any) -> None:
+    """The responder will never answer."""
+    on.answers.delay_s = NEVER_S
+    await on.session.say("Tell me.")
+    await on.passed(1.0)
+    assert "thinking" == on.session.floor.value
+
+
+async def synthesising(on: Any) -> None:
+    """The synthesiser will never be done."""
+    on.voice._delay_s = NEVER_S
+    await on.session.say("Tell me.")
+    await on.passed(1.0)
+    assert "speaking" == on.session.floor.value
+
+
+async def speaking(on: Any) -> None:
+    """In the middle of a word."""
+    await on.session.say("Tell me.")
+    await on.room.reached("reply")
+    await on.passed(1.0)
+
+
+async def turned_down(on: Any) -> None:
+    """A voice over the reply is still to be decided about."""
+    await on.session.say("Tell me.")
+    on.say("speech/sphinx_goforward.wav", "go forward ten meters", after=After("reply", 1, 0.5), dbfs=-20.0)
+    await on.room.reached("reply")
+    await on.passed(1.4)
+    assert not on.replies
+
+
+async def interrupted(on: Any) -> None:
+    """In the moment of an interruption."""
+    await turned_down(on)
+    await on.room.reached("halt")
+
+
+STATES = [nothing, user_speaks, recognising, thinking, synthesising, speaking, turned_down, interrupted]
+
+
+async def closed(on: Any) -> float:
+    """Stop the talk; how long it took. No task of it is left."""
+    began_s = on.room.now_s
+    await on.session.stop()
+    took_s: float = on.room.now_s - began_s
+    names = {task.get_name() for task in asyncio.all_tasks()}
+    assert not [name for name in names if "session" in name or "recognition" in name or "voice" in name], names
+    assert on.session.ended
+    assert on.ears.closed
+    assert on.voice.closed
+    return took_s
+
+
+@pytest.mark.parametrize("state", STATES)
+async def test_l1_it_closes_within_two_seconds_in_every_state(talk: Any, state: Any) -> None:
+    """close() in every state: idle, listening, transcribing, thinking, speaking, deciding; <= 2 s, nothing is left."""
+    threads = threading.active_count()
+    async with talk(REPLY, fast=state is not turned_down and state is not interrupted) as on:
+        await state(on)
+
+        assert await closed(on) <= LIMIT_S
+    assert threads == threading.active_count()
+
+
+async def test_l1_before_it_was_started(talk: Any) -> None:
+    """The same before the start."""
+    async with talk(REPLY, fast=True, start=False) as on:
+        await on.session.stop()
+
+        assert on.session.ended
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        lambda at_s: Stalled("microphone", at_s, NEVER_S),
+        lambda at_s: Unplugged("microphone", at_s),
+        lambda at_s: Unplugged("loudspeaker", at_s),
+        lambda at_s: Stalled("loudspeaker", at_s, NEVER_S),
+    ],
+    ids=["microphone-hangs", "microphone-gone", "loudspeaker-gone", "loudspeaker-hangs"],
+)
+@pytest.mark.parametrize("state", [nothing, user_speaks, recognising, speaking])
+@pytest.mark.parametrize("after_s", [0.05, 2.5])
+async def test_l1_also_with_a_dead_device(talk: Any, state: Any, trouble: Any, after_s: float) -> None:
+    """A device is dead, just now or for a while: close() takes 2 s at most all the same."""
+    async with talk(REPLY, fast=True) as on:
+        await state(on)
+        on.room.trouble(trouble(on.room.now_s))
+        await on.passed(after_s)
+
+        assert await closed(on) <= LIMIT_S
+
+
+async def test_l1_what_was_heard_is_on_record_when_it_is_closed(talk: Any) -> None:
+    """Closed within a reply: what was heard of it is in the transcript, as interrupted."""
+    async with talk(REPLY, fast=True) as on:
+        await speaking(on)
+        await closed(on)
+
+        assert [("user", False), ("agent", True)] == [(turn.speaker, turn.interrupted) for turn in on.said]
+        assert 2 <= len(on.replies[0].text.split()) <= 4
