@@ -7,17 +7,20 @@ from discussion_helper.audio.inbox import Call, Captured, DeviceLost, Item, Play
 from discussion_helper.voice.deciding import Words
 from discussion_helper.voice.hearing import Hearing
 from discussion_helper.voice.marks import Marks
-from discussion_helper.voice.notes import Ducked, Note, Resumed
+from discussion_helper.voice.notes import Decided, Ducked, Note, Resumed
 
-__all__ = ["FIRST_S", "STALL_S", "TICK_S", "AudioWork", "HalfDuplex", "Listening", "Tap"]
+__all__ = ["FIRST_S", "PLAY_S", "STALL_S", "TICK_S", "AudioWork", "HalfDuplex", "Listening", "Tap"]
 
 STALL_S = 1.0
 """A microphone that was delivering and then delivers nothing for so long is lost, though its stream says nothing."""
 FIRST_S = 5.0
 """For the first block: a headset that has to change its profile takes a second or two."""
+PLAY_S = 2.0
+"""A loudspeaker that takes nothing of a reply for so long is lost: one that is opened anew is silent for 0.25 s first,
+and what a sink does that was suspended takes 0.5 s at most."""
 TICK_S = 0.25
-"""How often a microphone that delivers nothing is looked at; of a longer wait no more counts, for then the machine
-slept and the microphone with it."""
+"""How often a device that does nothing is looked at; of a longer wait no more counts, for then the machine
+slept and the devices with it."""
 
 Tap = Callable[[Item | None, float], object]
 """Is shown every item and its time, in order, before anything is made of it; on the audio thread, so it must not wait.
@@ -41,8 +44,8 @@ class HalfDuplex:
 class AudioWork:
     """A function of the items and their times: it has no thread and no clock.
 
-    `noted`, `lost` and `failed` are told, by way of `call`, what was heard, a device that went away or a microphone
-    that stalls, and an error of the work's own, after which it goes on.
+    `noted`, `lost` and `failed` are told, by way of `call`, what was heard, a device that went away or stalls, and an
+    error of the work's own, after which it goes on.
     """
 
     def __init__(
@@ -62,6 +65,8 @@ class AudioWork:
         self._before = 0.0
         self._silent_s = 0.0
         self._limit_s = 0.0
+        self._unplayed_s = 0.0
+        self._ducked = -1
 
     def begin(self, call: Callable[..., object], marks: Marks) -> None:
         """`call(fn, *args)` runs `fn(*args)` where whoever is told lives, in the order of the calls."""
@@ -76,14 +81,15 @@ class AudioWork:
     @property
     def tick_s(self) -> float | None:
         """After so many seconds without an item `take(None, now)` is due; None = never."""
-        return TICK_S if self._microphone else None
+        return TICK_S if self._microphone or not self._marks.playback.idle else None
 
     def take(self, item: Item | None, now: float) -> None:
         """The next item, taken out at `now`; None: nothing came."""
         try:
             if self._tap is not None:
                 self._tap(item, now)
-            self._watch(item, now - self._before)
+            self._watch_microphone(item, now - self._before)
+            self._watch_loudspeaker(item, now - self._before)
             if item is not None:
                 self._do(item)
         except Exception as failure:  # told to the loop, which ends the talk; the thread must live to be joined
@@ -97,7 +103,7 @@ class AudioWork:
         self._hearing, self._microphone = hearing, microphone
         self._silent_s, self._limit_s = 0.0, FIRST_S
 
-    def _watch(self, item: Item | None, passed_s: float) -> None:
+    def _watch_microphone(self, item: Item | None, passed_s: float) -> None:
         """Whether the microphone still delivers."""
         if isinstance(item, Captured):
             self._silent_s, self._limit_s = 0.0, STALL_S
@@ -105,6 +111,18 @@ class AudioWork:
         self._silent_s += min(passed_s, TICK_S)
         if self._microphone and self._silent_s >= self._limit_s:
             self._do(DeviceLost("capture", f'"{self._microphone}" delivers nothing any more'))
+
+    def _watch_loudspeaker(self, item: Item | None, passed_s: float) -> None:
+        """Whether it still takes what there is of a reply, unless that keeps its place."""
+        if isinstance(item, Played) and item.position.generation > self._ducked:
+            self._ducked = -1
+        if isinstance(item, Played) or self._ducked >= 0 or self._marks.playback.idle:
+            self._unplayed_s = 0.0
+            return
+        self._unplayed_s += min(passed_s, TICK_S)
+        if self._unplayed_s >= PLAY_S:
+            self._unplayed_s = 0.0
+            self._do(DeviceLost("playback", "The loudspeaker plays nothing any more"))
 
     def _do(self, item: Item) -> None:
         match item:
@@ -145,6 +163,10 @@ class AudioWork:
         """The agent is turned down here and now: the event loop may be late."""
         match note:
             case Ducked(generation=generation):
+                self._ducked = generation
                 self._marks.playback.pause(generation)
+            case Decided(what="interruption"):
+                self._ducked = -1
             case Resumed():
+                self._ducked = -1
                 self._marks.playback.resume()

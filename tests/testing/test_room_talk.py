@@ -271,6 +271,45 @@ async def test_an_unplugged_loudspeaker_pauses_the_reply_which_goes_on_when_it_i
     assert (LONG, False) == (state["utterances"][1]["text"], state["utterances"][1]["interrupted"])
 
 
+async def test_g3_another_default_device_is_moved_to_between_clauses_with_the_same_reply(
+    goforward: Frame, bobby: Frame, agent: Samples
+) -> None:
+    async with Room(Scene(noise_dbfs=-70.0), **FAST) as room:
+        session = session_in(room, agent, LONG, "Yes.")
+        events = session.events("device")
+        session.start()
+        room.say(bobby, at_s=0.2, text="say it")
+        reply = await room.reached("reply")
+        await anyio.sleep(0.5)
+        room.move(rate=16_000)
+        await room.quiet(2.0)
+        tape = room.recording
+        room.say(goforward, text="go forward ten meters")
+        await room.reached("reply", 2)
+        said = [utterance["text"] for utterance in session.state["utterances"]]
+        await session.stop()
+        told = [(event.data["which"], event.data["state"]) async for event in events]
+
+    assert [("microphone", "open"), ("loudspeaker", "open")] == sorted(set(told), reverse=True)
+    assert 3 == len(told)
+    assert {reply.generation} == {it.generation for it in tape.rendered}
+    assert len(LONG.split()) / 2.7 == pytest.approx(sum(it.count for it in tape.rendered) / 48_000, abs=0.01)
+    assert 0 == tape.dead_samples
+    assert ["say it", LONG, "go forward ten meters"] == said[:3]
+
+
+async def test_nobody_is_cut_off_by_another_default_device(goforward: Frame, agent: Samples) -> None:
+    async with Room(Scene(noise_dbfs=-70.0), **FAST) as room:
+        session = session_in(room, agent, "Yes.").start()
+        room.say(goforward, at_s=0.5, text="go forward ten meters")
+        await room.until(lambda: room.now_s > 1.2)  # in the middle of it
+        room.move()
+        await room.reached("reply")
+        said = session.state["utterances"][0]["text"]
+
+    assert "go forward ten meters" == said
+
+
 @pytest.mark.parametrize(
     ("trouble", "states"),
     [

@@ -4,13 +4,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 
 from discussion_helper.audio.frames import Frame
 from discussion_helper.audio.inbox import Call, Captured, DeviceLost, Item, Played
 from discussion_helper.audio.playback import Playback, Position
-from discussion_helper.voice.audio_work import STALL_S, TICK_S, AudioWork, Listening
+from discussion_helper.voice.audio_work import PLAY_S, STALL_S, TICK_S, AudioWork, Listening
 from discussion_helper.voice.marks import Marks
-from discussion_helper.voice.notes import Level, Note
+from discussion_helper.voice.notes import Decided, Ducked, Level, Note, Resumed
 
 
 class Loudness:
@@ -38,7 +39,8 @@ class Work:
         self.failed: list[Exception] = []
         self.hearing: Any = Loudness()
         self.work = AudioWork(noted=self.notes.append, lost=self.lost.append, failed=self.failed.append, tap=tap)
-        self.work.begin(lambda fn, *args: fn(*args), Marks(Playback(1_000)))
+        self.playback = Playback(1_000)
+        self.work.begin(lambda fn, *args: fn(*args), Marks(self.playback))
 
     def listen(self, about: Listening) -> Call:
         return Call(lambda: self.work.change(self.hearing if about.microphone else None, about.microphone), about)
@@ -109,3 +111,61 @@ def test_an_error_is_told_and_the_work_goes_on() -> None:
 
     assert ["ZeroDivisionError"] == [type(error).__name__ for error in work.failed]
     assert [Level(0.25)] == work.notes
+
+
+def played(work: Work) -> Played:
+    """The next 10 ms of the loudspeaker."""
+    block = np.empty(10, np.float32)
+    position = work.playback.render(block)
+    assert position is not None
+    return Played(Frame(block, 1_000), 0.0, position)
+
+
+def test_a_loudspeaker_that_plays_nothing_of_a_reply_is_lost() -> None:
+    work = Work()
+    work.playback.write(1, np.full(1_000, 0.5, np.float32))
+    work.work.take(played(work), 0.0)
+    assert TICK_S == work.work.tick_s  # also where no microphone is open
+    ticks = round(PLAY_S / TICK_S)
+    for tick in range(1, ticks):
+        work.work.take(None, tick * TICK_S)
+    assert [] == work.lost
+    work.work.take(None, ticks * TICK_S)
+
+    assert [("playback", "The loudspeaker plays nothing any more")] == [(it.which, it.reason) for it in work.lost]
+
+
+def test_a_loudspeaker_with_nothing_to_play_is_not_lost_and_asks_for_no_ticks() -> None:
+    work = Work()
+    work.playback.write(1, np.full(10, 0.5, np.float32))
+    work.work.take(played(work), 0.0)
+    work.playback.render(np.empty(10, np.float32))  # the fade
+    for tick in range(100):
+        work.work.take(None, tick * TICK_S)
+
+    assert [] == work.lost
+    assert work.work.tick_s is None
+
+
+def decided(what: str) -> Decided:
+    return Decided(at_s=0.0, what=what, why="", voiced_s=0.0, ducked_s=0.0, level_dbfs=0.0, over_echo_db=0.0)
+
+
+@pytest.mark.parametrize(
+    ("notes", "lost"),
+    [
+        ([Ducked(0.0, 1)], 0),
+        ([Ducked(0.0, 1), decided("ignored")], 0),
+        ([Ducked(0.0, 1), Resumed(0.0)], 1),
+        ([Ducked(0.0, 1), decided("interruption")], 1),
+    ],
+)
+def test_a_reply_that_keeps_its_place_is_no_stall(notes: list[Note], lost: int) -> None:
+    work = Work()
+    work.playback.write(1, np.full(1_000, 0.5, np.float32))
+    work.work.take(played(work), 0.0)
+    work.work._tell(notes)
+    for tick in range(1, round(PLAY_S / TICK_S) + 1):
+        work.work.take(None, tick * TICK_S)
+
+    assert lost == len(work.lost)

@@ -42,6 +42,8 @@ class LoudspeakerStream:
         self.underflows = 0
         self.due_s = opened_s
         """In room time."""
+        self.free_s = math.inf
+        """From when on another stream may play, once it is closed."""
         self._watched = playback
         self._device = device
         self._around = around
@@ -60,10 +62,16 @@ class LoudspeakerStream:
         self._anchor(opened_s)
 
     def close(self) -> None:
-        """What it still holds is not played. Idempotent."""
+        """What it still holds is played, unless the reply was halted. Idempotent."""
+        if self.playback.is_cut:
+            self._break_off()
+        self.free_s, self.due_s = min(self.free_s, self.due_s), math.inf
+
+    def _break_off(self) -> None:
+        """What it still holds is not played."""
         if self.due_s < math.inf:
             self._room.cut(math.ceil(self._around.now_s * self._around.rate))
-            self.due_s = math.inf
+            self.free_s, self.due_s = self._around.now_s, math.inf
 
     def step(self) -> None:
         """The callback."""
@@ -122,7 +130,7 @@ class LoudspeakerStream:
         self._clock = Clock(self._true_rate, self._first / self._around.rate, self._count)
 
     def _lose(self) -> None:
-        self.close()
+        self._break_off()
         self._around.inbox.put(DeviceLost("playback", f'"{self.name}" stopped by itself'))
 
 

@@ -101,6 +101,7 @@ class Room:
             hearing=lambda rate: self._hearing(rate, echo),
             driver=self._drive,
             run=_inline,
+            follow=self._world.follow,
             tap=self._tap,
             note_tap=self._note_tap,
         )
@@ -178,6 +179,10 @@ class Room:
     def trouble(self, trouble: Trouble) -> None:
         """Let something go wrong."""
         self._world.around.troubles.append(trouble)
+
+    def move(self, *, rate: int | None = None) -> None:
+        """Let other devices be the system's default ones; `rate` of the microphone in hertz, None = the same."""
+        self._world.move(rate)
 
     async def until(self, condition: Callable[[], bool], *, within_s: float = 60.0) -> float:
         """Wait until `condition()` holds, which is tried after every block; when that was.

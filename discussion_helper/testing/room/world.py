@@ -55,6 +55,8 @@ class RoomWorld:
         self._marks: list[Mark] = []
         self._counts: dict[str, int] = {}
         self._waiting: list[tuple[After, Line]] = []
+        self._moved: Callable[[], object] = lambda: None
+        self._moved_rate: int | None = None
         self._watched: list[tuple[Callable[[], bool], anyio.Event]] = []
         self._tried_s = 0.0
         self._rendered: deque[Rendered] = deque(maxlen=round(scene.keep_s * 100))
@@ -68,12 +70,13 @@ class RoomWorld:
         """Plug the loudspeaker in. Raises DeviceError."""
         now_s = self.around.now_s
         self.around.check_there(self._scene.loudspeaker.name, now_s, "loudspeaker")
+        held_s = self._loudspeaker.free_s if self._loudspeaker is not None else 0.0
         self._loudspeaker = LoudspeakerStream(
             self._scene.loudspeaker,
             self._playback,
             self.around,
             self._track,
-            opened_s=now_s,
+            opened_s=max(now_s, held_s),
             stamps=self._stamps[0],
             rendered=self._note,
         )
@@ -94,9 +97,21 @@ class RoomWorld:
         return self._microphone
 
     def _rate_at(self, at_s: float) -> int | None:
-        """Of the microphone that was plugged in last."""
+        """Of the microphone that was plugged in, or moved to, last."""
+        if self._moved_rate is not None:
+            return self._moved_rate
         over = [it for it in self.around.troubles if isinstance(it, Unplugged) and it.which == "microphone"]
         return next((it.rate for it in reversed(over) if it.rate and it.at_s + it.for_s <= at_s), None)
+
+    async def follow(self, moved: Callable[[], object]) -> None:
+        """Call `moved`, until this is cancelled, when other devices are the default ones."""
+        self._moved = moved
+        await anyio.sleep_forever()
+
+    def move(self, rate: int | None) -> None:
+        """Let other devices be the default ones, of which the microphone has that rate, or the same."""
+        self._moved_rate = rate or self._moved_rate
+        self._moved()
 
     # -- the clock's side
 
