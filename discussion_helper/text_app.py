@@ -12,13 +12,12 @@ from discussion_helper.choices import choose_llm, describe_llm
 from discussion_helper.errors import SettingError
 from discussion_helper.responder.base import EndpointChoice, api_key_for
 from discussion_helper.settings import Settings
-from discussion_helper.text.artifacts import Text
 from discussion_helper.text.manager import Manager
 from discussion_helper.text.providers.base import Provider
-from discussion_helper.text.state import State, Turn
 from discussion_helper.text.step import Step
 from discussion_helper.text.threads.base import Thread, ThreadStore, is_storable
 from discussion_helper.text.threads.sqlite import SqliteThreads
+from discussion_helper.text.transforms import answered_only, system_prompt
 
 __all__ = ["SYSTEM", "Texts", "check_system", "data_folder", "open_texts", "provider_for", "step_for"]
 
@@ -102,12 +101,11 @@ def _provider(choice: Path | EndpointChoice) -> tuple[Provider, Callable[[], Awa
 
 
 def step_for(thread: Thread, system: str) -> Step:
-    """The system prompt stands before the turns of each call, and in no turn of the thread."""
+    """The system prompt stands before the turns of each call, and in no turn of the thread.
+
+    Of questions without an answer the model gets the newest one alone.
+    """
     if system:
         thread.metadata[_KEPT_SYSTEM] = system
-    prompt = Turn("system", (Text(thread.metadata.get(_KEPT_SYSTEM) or SYSTEM),))
-
-    def prompted(state: State) -> State:
-        return state.with_turns(before=[prompt])
-
-    return Step(transforms=[prompted])
+    told = thread.metadata.get(_KEPT_SYSTEM) or SYSTEM
+    return Step(transforms=[answered_only, system_prompt(told)])

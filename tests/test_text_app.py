@@ -8,9 +8,10 @@ import pytest
 
 from discussion_helper import text_app
 from discussion_helper.commands.chat_request import ChatRequest, opened
-from discussion_helper.errors import ModelMissing, SettingError
+from discussion_helper.errors import ModelMissing, ResponderError, SettingError
 from discussion_helper.settings import Settings
 from discussion_helper.text.artifacts import TextDelta
+from discussion_helper.text.errors import ProcessError
 from discussion_helper.text.inputs import UserMessageEvent
 from discussion_helper.text.providers.openai_compatible import EndpointProvider
 from discussion_helper.text.providers.scripted import ScriptedProvider
@@ -127,3 +128,17 @@ async def test_the_default_model_answers(tmp_path: Path) -> None:
         last = stream.thread.state.last
         assert last is not None
         assert ("assistant", True) == (last.role, bool(last.text.strip()))
+
+
+async def test_a_question_that_came_to_nothing_is_not_asked_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    provider = ScriptedProvider([ResponderError("It refused.")], [TextDelta("Yes.")])
+    monkeypatch.setattr(text_app, "_provider", lambda choice: (provider, None))
+    async with opened(request(tmp_path)) as (_, stream):
+        with pytest.raises(ProcessError):
+            await stream.process(UserMessageEvent("Something forbidden."))
+        await stream.process(UserMessageEvent("Hello?"))
+
+    assert [SYSTEM, "Hello?"] == [turn.text for turn in provider.states[1].turns]
+    assert ["Something forbidden.", "Hello?", "Yes."] == [turn.text for turn in stream.thread.state.turns]

@@ -76,7 +76,7 @@ async def _failure(stream: Stream, message: str) -> DiscussionError | None:
     try:
         await stream.process(UserMessageEvent(message, EventContext(PROVENANCE)))
     except ProcessError as error:
-        cause = error.__cause__ or error
+        cause = error.reason
         return cause if isinstance(cause, DiscussionError) else DiscussionError(f"The answer failed: {told(cause)}.")
     return None
 

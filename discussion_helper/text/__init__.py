@@ -45,6 +45,7 @@ from discussion_helper.text.threads.json_files import JsonThreads
 from discussion_helper.text.threads.memory import MemoryThreads
 from discussion_helper.text.threads.sqlite import SqliteThreads
 from discussion_helper.text.tools import Tool, Tools, tool
+from discussion_helper.text.transforms import answered_only, system_prompt
 
 __all__ = [
     "ArtifactEvent",
@@ -89,6 +90,8 @@ __all__ = [
     "UnsupportedEventError",
     "Usage",
     "UserMessageEvent",
+    "answered_only",
     "react",
+    "system_prompt",
     "tool",
 ]

@@ -82,7 +82,8 @@ class EventDroppedError(SessionError):
     """An interrupt took the event out of the queue before it was processed."""
 
     def __init__(self, kind: str) -> None:
-        super().__init__(f"The {kind} event was dropped by an interrupt.")
+        what = "The message" if kind == "user_message" else f"The event ({kind})"
+        super().__init__(f"{what} waited when an interrupt came, and was not answered.", fix="Send it again.")
 
 
 class UnsupportedEventError(SessionError):
@@ -106,6 +107,11 @@ class ProcessError(SessionError):
         super().__init__(f"process event: {cause}" if cause is not None else "process event: it failed")
         self.__cause__ = cause
 
+    @property
+    def reason(self) -> BaseException:
+        """What people are told: the cause where there is one, without the words before it."""
+        return self.__cause__ or SessionError("It failed.")
+
 
 class TurnCancelledError(ProcessError):
     """The event's turn was cancelled. Not a cancellation of whoever waits for it."""
@@ -113,3 +119,8 @@ class TurnCancelledError(ProcessError):
     def __init__(self) -> None:
         super().__init__()
         self.what, self.args = "process event: the turn was cancelled", ("process event: the turn was cancelled", "")
+
+    @property
+    def reason(self) -> BaseException:
+        """What people are told."""
+        return SessionError("The answer was cancelled.")

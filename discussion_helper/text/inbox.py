@@ -14,6 +14,8 @@ __all__ = ["INBOX", "Inbox", "Item", "check_count"]
 
 INBOX = 10_000
 """Events that may wait in one stream."""
+_SHOWN = 60
+"""Characters of what is no event, in an error."""
 
 
 def check_count(name: str, value: object) -> None:
@@ -24,6 +26,19 @@ def check_count(name: str, value: object) -> None:
 
 def _identified(context: EventContext) -> EventContext:
     return context if context.event_id else EventContext(context.provenance, secrets.token_urlsafe(8))
+
+
+def _no_event(given: object) -> SettingError:
+    """Of a class or a text that was meant as one, the fix is at hand."""
+    if isinstance(given, str):
+        shown = repr(given) if len(given) <= _SHOWN else f"{given[:_SHOWN]!r}..."
+        fix = f"Use UserMessageEvent({shown if len(given) <= _SHOWN else 'text'})."
+        return SettingError(f"event: {shown} is a {type(given).__name__}, not an event.", fix=fix)
+    if isinstance(given, type):
+        what, fix = f"the class {given.__name__} itself", f"Make one: {given.__name__}(...)."
+    else:
+        what, fix = f"a {type(given).__name__}", "Use UserMessageEvent(text), InterruptEvent(), or an object with both."
+    return SettingError(f"event: {what} is not an event: it has no kind, or no EventContext.", fix=fix)
 
 
 @dataclass(slots=True, eq=False)
@@ -48,9 +63,9 @@ class Item:
     @classmethod
     def of(cls, event: InputEvent) -> "Item":
         """Queue this; it gets an id if it has none. Raises SettingError for what is no event."""
-        if not isinstance(getattr(event, "kind", None), str) or not isinstance(event.context, EventContext):
-            what = f"event: {type(event).__name__} is none."
-            raise SettingError(what, fix="Use UserMessageEvent(text), or an object with a kind and an EventContext.")
+        kind, context = getattr(event, "kind", None), getattr(event, "context", None)
+        if not isinstance(kind, str) or not isinstance(context, EventContext):
+            raise _no_event(event)
         return cls(event, _identified(event.context))
 
     def answer(self, error: SessionError | None = None) -> None:

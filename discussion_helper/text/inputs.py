@@ -42,7 +42,7 @@ class UserMessageEvent:
 
     def __post_init__(self) -> None:
         if not isinstance(self.content, str):
-            raise SettingError(f"content: {type(self.content).__name__} is not text.", fix="Use a string.")
+            raise SettingError(f"content: a {type(self.content).__name__} is not a text.", fix="Use a string.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,10 +28,22 @@ from discussion_helper.text.outputs import (
 from discussion_helper.text.providers.base import Option, Provider
 from discussion_helper.text.state import Role, State, Turn
 
-__all__ = ["BUFFER", "CLOSE_PROVIDER_S", "RECORD_LIMIT_S", "Handler", "HandlesTurns", "Recorder", "Step", "Transform"]
+__all__ = [
+    "BUFFER",
+    "CLOSE_PROVIDER_S",
+    "HISTORY",
+    "RECORD_LIMIT_S",
+    "Handler",
+    "HandlesTurns",
+    "Recorder",
+    "Step",
+    "Transform",
+]
 
 BUFFER = 100
 """Output events held for one watcher."""
+HISTORY = 1024
+"""Newest output events of every kind, kept for watchers who come back: an answer of some 1000 tokens."""
 CLOSE_PROVIDER_S = 0.25
 """How long a provider's iterator may take to close."""
 RECORD_LIMIT_S = 5.0
@@ -75,7 +87,8 @@ class Step:
         self._claimed = False
         self._record: Recorder | None = None
         self._on_phase: Callable[[Phase], object] | None = None
-        self.hub: EventHub[OutputEvent] = EventHub(overflow=DropNewest(is_droppable), capacity=BUFFER)
+        policy = DropNewest(is_droppable)
+        self.hub: EventHub[OutputEvent] = EventHub(overflow=policy, capacity=BUFFER, history=HISTORY)
         """Every output event goes through it, in one order."""
         self.clock = SessionClock()
         self.context = EventContext()

@@ -59,17 +59,34 @@ def _check(parameter: inspect.Parameter, owner: str) -> None:
 
 
 def _modelled(parameters: list[inspect.Parameter], owner: str) -> tuple[Any, dict[str, Any]]:
-    """A model of pydantic with numbered fields: any name may then be a parameter's."""
-    from pydantic import ConfigDict, create_model
+    """The model that arguments are checked with, and its schema."""
     from pydantic.errors import PydanticUserError
 
-    fields: dict[str, Any] = {f"p{number}": _field(parameter) for number, parameter in enumerate(parameters)}
+    refused = (PydanticUserError, NameError, TypeError)
     try:
-        model = create_model("Arguments", __config__=ConfigDict(extra="forbid"), **fields)
-        return model, {"properties": {}, **_without_titles(model.model_json_schema())}
-    except (PydanticUserError, NameError, TypeError) as error:
-        line = str(error).splitlines()[0]
-        raise SettingError(f"tool {owner}: no schema can be made of its parameters ({line}).", fix=_TYPED) from error
+        return _made(parameters)
+    except refused as error:
+        for parameter in parameters:  # pydantic advises how to change its models; here it is one hint that is wrong
+            try:
+                _made([parameter])
+            except refused:
+                raise SettingError(f"tool {owner}: {_unfit(parameter)}.", fix=_TYPED) from error
+        raise SettingError(f"tool {owner}: its parameters fit no JSON schema together.", fix=_TYPED) from error
+
+
+def _made(parameters: list[inspect.Parameter]) -> tuple[Any, dict[str, Any]]:
+    """A model of pydantic with numbered fields: any name may then be a parameter's."""
+    from pydantic import ConfigDict, create_model
+
+    fields: dict[str, Any] = {f"p{number}": _field(parameter) for number, parameter in enumerate(parameters)}
+    model = create_model("Arguments", __config__=ConfigDict(extra="forbid"), **fields)
+    return model, {"properties": {}, **_without_titles(model.model_json_schema())}
+
+
+def _unfit(parameter: inspect.Parameter) -> str:
+    kind = parameter.annotation
+    hint = " ".join((kind.__name__ if isinstance(kind, type) else inspect.formatannotation(kind)).split())[:80]
+    return f"no schema can be made of its parameters: {parameter.name} is {hint}, which JSON cannot hold"
 
 
 def _field(parameter: inspect.Parameter) -> tuple[Any, Any]:

@@ -62,6 +62,7 @@ class Tool:
     ) -> Self:
         """The tool that a function, plain or async, makes: its name, its docstring, its type hints.
 
+        The docstring is what the model is told of it; without one, and a `description`, the log warns.
         A plain function runs in a thread, which nothing can end: past its time it is left to itself. Raises
         SettingError.
         """
@@ -72,7 +73,10 @@ class Tool:
             raise SettingError(f"tool {name}: timeout_s is {timeout_s}.", fix="Give seconds above 0.")
         if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
             raise SettingError(f"tool {name} yields its results.", fix="Return them at once.")
-        description = inspect.cleandoc(function.__doc__ or "") if description is None else description
+        if description is None:
+            description = inspect.cleandoc(function.__doc__ or "")
+            if not description:
+                _log.warning("the tool %s has no docstring: a model learns what it does from its name alone", name)
         parameters = Parameters(function, owner=name)
         return cls(name, description, parameters, function, parallel=parallel, timeout_s=timeout_s, render=render)
 

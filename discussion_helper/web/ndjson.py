@@ -4,6 +4,8 @@ from collections.abc import AsyncGenerator
 from typing import Any
 
 from discussion_helper.events import DropNewest, Subscription
+from discussion_helper.failures import told
+from discussion_helper.text.errors import ProcessError
 from discussion_helper.text.inbox import Item
 from discussion_helper.text.inputs import UserMessageEvent
 from discussion_helper.text.outputs import ErrorEvent, LifecycleEvent, OutputEvent, as_wire, is_droppable
@@ -22,7 +24,8 @@ USUAL_KINDS = frozenset(
 class TurnStream:
     """A `Lasting` answer, whose watcher may leave: the turn goes on.
 
-    What fails is told in one error line; `done` is the last line.
+    What fails is told in one error line, a turn that was cancelled in a line of the phase `cancelled`, and `done` is
+    the last line, whatever the kinds.
     """
 
     media_type = "application/x-ndjson"
@@ -44,9 +47,7 @@ class TurnStream:
 
     def _select(self, event: OutputEvent) -> OutputEvent | None:
         own = event.context.event_id == self._message.context.event_id
-        return (
-            event if own and (event.kind in self._kinds or isinstance(event, ErrorEvent) or _is_done(event)) else None
-        )
+        return event if own and (event.kind in self._kinds or _is_unasked(event)) else None
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
         """The turn's lines, until it is answered."""
@@ -79,13 +80,19 @@ class TurnStream:
             return lines
         error = self._item.error if self._item is not None else None
         if error is not None and not self._failed:
-            lines.append({"kind": "error", "message": str(error), "context": context})
+            reason = error.reason if isinstance(error, ProcessError) else error
+            lines.append({"kind": "error", "message": told(reason), "context": context})
         return [*lines, {"kind": "lifecycle", "phase": "done", "context": context}]
 
     async def aclose(self) -> None:
         """Leave the stream."""
         if self._output is not None:
             await self._output.aclose()
+
+
+def _is_unasked(event: OutputEvent) -> bool:
+    """Without it the end could not be told from an answer."""
+    return isinstance(event, ErrorEvent) or (isinstance(event, LifecycleEvent) and event.phase in ("cancelled", "done"))
 
 
 def _is_done(event: OutputEvent) -> bool:

@@ -40,11 +40,12 @@ class TurnRoutes:
     async def _say(self, request: Request) -> Response:
         session = session_of(self._sessions, request)
         text = (await read_body(request, SayBody)).text
-        if isinstance(session, Stream):
-            session.submit(_message(text))
-        else:
+        if not isinstance(session, Stream):
             await _say_aloud(session, text)
-        return Answer({"accepted": True}, status_code=202)
+            return Answer({"accepted": True}, status_code=202)
+        message = _message(text)
+        session.submit(message)  # the id is in the context of everything that it causes
+        return Answer({"accepted": True, "event_id": message.context.event_id}, status_code=202)
 
     async def _message(self, request: Request) -> Response:
         stream = self._stream(request)

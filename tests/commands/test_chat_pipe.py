@@ -267,7 +267,7 @@ async def test_ctrl_c_ends_it(endpoint: "FakeEndpoint", command: Command) -> Non
             assert INTERRUPTED == await process.wait()
     endpoint.answer = lambda exchange: exchange.stream("Yes.")
     await ran(command("--last"), "Again.")
-    assert [SYSTEM, ("user", "Hello?\nAgain.")] == merged(messages(endpoint.exchanges[-1]))
+    assert [SYSTEM, ("user", "Again.")] == merged(messages(endpoint.exchanges[-1]))
 
 
 def merged(said: list[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -291,7 +291,7 @@ async def test_what_the_user_said_survives_the_death_of_the_process(endpoint: "F
     endpoint.answer = lambda exchange: exchange.stream("Yes.")
     done = await ran(command("--last"), "Again.")
     assert b"Yes.\n" == done.stdout
-    assert [SYSTEM, ("user", "Hello?\nAgain.")] == merged(messages(endpoint.exchanges[-1]))
+    assert [SYSTEM, ("user", "Again.")] == merged(messages(endpoint.exchanges[-1]))
 
 
 # -- wrong usage

@@ -50,11 +50,12 @@ def test_whoever_loads_openmp_first_does_it_as_a_talk_does(library: str, look: s
     """Its threads would else spin for long: on a busy machine the language model then takes 30 s for a sentence."""
     (tmp_path / f"{library}.py").write_text("import os\nSPINS = os.environ.get('GOMP_SPINCOUNT')\n")
     usual = {name: value for name, value in os.environ.items() if name not in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")}
+    tell = f"import os, {library}; print({library}.SPINS, os.environ.get('GOMP_SPINCOUNT'))"
     done = subprocess.run(
         [
             sys.executable,
             "-c",
-            f"{look}; import os, {library}; print({library}.SPINS, os.environ.get('GOMP_SPINCOUNT'))",
+            f"{look}; {tell}",
         ],
         env={**usual, "PYTHONPATH": str(tmp_path)},
         capture_output=True,

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
@@ -137,10 +138,14 @@ def test_methods_and_objects_make_tools() -> None:
     assert list(called.parameters.schema["properties"]) == ["count"]
 
 
+class Opaque: ...
+
+
 def untyped(x) -> None: ...  # type: ignore[no-untyped-def]
 def several(*words: str) -> None: ...
 def by_place(x: int, /) -> None: ...
 def of_a_function(x: Callable[[], None]) -> None: ...
+def of_a_class_beside(city: str, x: Opaque) -> None: ...
 def unknown(x: "Nowhere") -> None: ...  # type: ignore[name-defined]  # noqa: F821
 def yielding() -> Any:
     yield 1
@@ -152,7 +157,8 @@ def yielding() -> Any:
         (untyped, "its parameter x has no type hint"),
         (several, "its parameter words cannot be given by name"),
         (by_place, "its parameter x cannot be given by name"),
-        (of_a_function, "no schema can be made of its parameters"),
+        (of_a_function, r"no schema can be made of its parameters: x is .*Callable.*, which JSON cannot hold"),
+        (of_a_class_beside, "no schema can be made of its parameters: x is Opaque, which JSON cannot hold"),
         (unknown, "its signature cannot be read"),
         (yielding, "yields its results"),
         (lambda: None, "a model cannot call that"),
@@ -162,6 +168,24 @@ def test_a_function_that_makes_no_tool_is_refused(function: Callable[..., Any], 
     with pytest.raises(SettingError, match=says) as caught:
         Tool.of(function)
     assert caught.value.fix
+
+
+def test_nothing_of_how_models_of_pydantic_are_made_is_told() -> None:
+    with pytest.raises(SettingError) as refused:
+        Tool.of(of_a_class_beside)
+    assert not {"pydantic", "arbitrary_types_allowed", "model_config"} & set(re.findall(r"\w+", str(refused.value)))
+
+
+def test_a_tool_of_which_the_model_learns_nothing_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    def bare() -> None: ...
+    def told() -> None:
+        """It is told."""
+
+    Tool.of(told)
+    Tool.of(bare, description="")
+    assert [] == caplog.messages
+    Tool.of(bare)
+    assert ["the tool bare has no docstring: a model learns what it does from its name alone"] == caplog.messages
 
 
 def test_bad_settings_are_refused() -> None:
@@ -320,6 +344,7 @@ def test_what_is_stored_gives_the_model_the_same_text(value: Any) -> None:
 
 
 async def explode() -> None:
+    """Explode."""
     raise KeyError("no\nsuch thing " + "x" * 1000)
 
 

@@ -123,6 +123,41 @@ async def test_a_message_that_an_interrupt_drops_and_one_that_the_end_overtakes_
     assert closed.json()["fix"]
 
 
+@pytest.mark.parametrize("kinds", [None, ["text_delta"], []])
+async def test_a_turn_that_is_cancelled_says_so_whatever_the_kinds(
+    app_of: AppOf, manager_of: ManagerOf, serving: Serving, kinds: list[str] | None
+) -> None:
+    stuck = ScriptedProvider([TextDelta("par"), FOREVER])
+    async with manager_of(stuck) as manager, serving(app_of(manager=manager)) as served:
+        url = await text_session(served)
+        lines: list[dict[str, Any]] = []
+
+        async def send() -> None:
+            lines.extend(lines_of(await served.client.post(f"{url}/messages", json={"content": "hi", "kinds": kinds})))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(send)
+            await stuck.asked()
+            await served.client.post(f"{url}/cancel")
+
+    assert ["cancelled", "done"] == said(lines)[-2:]
+
+
+async def test_a_turn_that_is_said_can_be_known_by_its_id(
+    app_of: AppOf, manager_of: ManagerOf, serving: Serving, echo: ScriptedProvider
+) -> None:
+    async with manager_of(echo) as manager, serving(app_of(manager=manager)) as served:
+        url = await text_session(served)
+        async with manager.list()[0].subscribe() as output:
+            accepted = (await served.client.post(f"{url}/say", json={"text": "hi"})).json()
+            events: list[Any] = [await anext(output) for _ in range(6)]
+        voice = (await served.client.post("/sessions", json={"transport": "fake"})).json()
+        spoken = (await served.client.post(f"{voice['url']}/say", json={"text": "hi"})).json()
+
+    assert {accepted["event_id"]} == {event.context.event_id for event in events}
+    assert {"accepted": True} == spoken
+
+
 async def test_too_many_messages_are_refused(app_of: AppOf, manager_of: ManagerOf, serving: Serving) -> None:
     stuck = ScriptedProvider([FOREVER])
     async with manager_of(stuck, inbox=1) as manager, serving(app_of(manager=manager)) as served:
