@@ -21,7 +21,7 @@ from discussion_helper.record import Observer, Record
 from discussion_helper.reply import Reply
 from discussion_helper.storing import store, store_whatever_comes
 from discussion_helper.turns import Announcement, End, Turn, Turns, Typed
-from discussion_helper.types import Conversation, Floor, Message, Policy, Utterance, policy_of
+from discussion_helper.types import Conversation, Floor, Message, Policy, SpokenUtterance, Utterance, policy_of
 
 __all__ = ["Discussion"]
 
@@ -138,6 +138,8 @@ class Discussion:
                     await self._resume()
                 case Utterance() if self._delivery.echoes(turn):
                     self._record.tell("decision", {"what": "ignored", "why": "echo", "text": turn.text})
+                case SpokenUtterance(wants_answer=False):
+                    await self._fall_silent(turn)
                 case Utterance():
                     await self._exchange(turn)
                 case Announcement():
@@ -183,6 +185,12 @@ class Discussion:
         reply = await (self._go_on(rest) if rest else self._ask())
         if await reply.generation.ready():
             await self._deliver(reply, turn=turn, received=received)
+
+    async def _fall_silent(self, turn: Utterance) -> None:
+        """The user wanted that and nothing else; what was left of the reply is there for "go on"."""
+        self._record.add(turn)
+        await store(self._thread, turn)
+        self._keep(None)
 
     async def _ask(self) -> Reply:
         """The model, about all that was said."""

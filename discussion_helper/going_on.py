@@ -36,8 +36,9 @@ def asks_to_go_on(text: str) -> bool:
 
 
 def rest_of(messages: Sequence[Message]) -> str:
-    """What was not heard of the newest turn, where that is the agent's and was interrupted; else ""."""
-    return messages[-1].get("unheard", "") if messages and messages[-1].get("interrupted") else ""
+    """What was not heard of the agent's newest turn, if it was interrupted; else "". A mere "stop" may follow it."""
+    newest = next((message for message in reversed(messages) if message["role"] == "assistant"), None)
+    return newest.get("unheard", "") if newest is not None and newest.get("interrupted") else ""
 
 
 @cache

@@ -125,6 +125,8 @@ class SpokenUtterance(Utterance):
     """Last voiced sample to the decision that the turn is over."""
     recognise_s: float = 0.0
     """That decision to the text."""
+    wants_answer: bool = True
+    """False for "stop" and no more over the agent: it is on record, and the agent is silent."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from discussion_helper.text.state import Turn
 from discussion_helper.text.threads.base import Thread
-from discussion_helper.types import Conversation, Floor, TurnTiming, Utterance
+from discussion_helper.types import Conversation, Floor, Speaker, TurnTiming, Utterance
 
 __all__ = ["transcript_of"]
 
@@ -18,4 +18,5 @@ def transcript_of(thread: Thread, *, floor: Floor, timings: Sequence[TurnTiming]
 
 def _utterance_of(turn: Turn, since: datetime) -> Utterance:
     at_s = max(0.0, (turn.at - since).total_seconds())
-    return Utterance("user" if turn.role == "user" else "agent", turn.text, at_s, at_s, interrupted=turn.interrupted)
+    speaker: Speaker = "user" if turn.role == "user" else "agent"
+    return Utterance(speaker, turn.text, at_s, at_s, interrupted=turn.interrupted, said=turn.said)

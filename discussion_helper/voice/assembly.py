@@ -27,14 +27,17 @@ def overlap_of(
     """What becomes of the agent while the user speaks, if anything; the two gates are nobody else's."""
     if not policy.allow_barge_in or not policy.barge_in_resume_after_s:
         return None
-    lexicon = Lexicon(language, backchannels=policy.barge_in_backchannels, stop_words=policy.barge_in_stop_words)
     decider = Decider(
-        lexicon,
+        _lexicon(policy, language),
         min_speech_s=policy.barge_in_min_speech_s,
         min_words=policy.barge_in_min_words,
         resume_after_s=policy.barge_in_resume_after_s,
     )
     return Overlap(decider, gate=gate, clean_gate=clean_gate, rule=(tuning or Tuning()).duck_rule())
+
+
+def _lexicon(policy: Policy, language: str | None) -> Lexicon:
+    return Lexicon(language, backchannels=policy.barge_in_backchannels, stop_words=policy.barge_in_stop_words)
 
 
 def hearing_of(
@@ -67,5 +70,6 @@ def session_on(
     """A session that hears and speaks through an entered engine."""
     voice = SpeakerVoice(synthesiser, engine.playback, engine.marks, close=engine.close_loudspeaker, language=language)
     engine.on_loudspeaker_lost(voice.fail)
-    listener = MicrophoneListener(recogniser, engine, spoken=lambda: list(voice.recent))
+    only_stops = _lexicon(policy, language).only_stops
+    listener = MicrophoneListener(recogniser, engine, spoken=lambda: list(voice.recent), only_stops=only_stops)
     return Session(listener, responder, voice, policy, thread=thread)

@@ -66,6 +66,16 @@ class Lexicon:
         words = _units(text)
         return any(_longest(self._stops, words, at) for at in range(len(words)))
 
+    def only_stops(self, text: str) -> bool:
+        """Stop words and listener's responses, and nothing else: "no, stop", "okay, wait"."""
+        words, at = _units(text), 0
+        while at < len(words):
+            length = _longest(self._stops, words, at) or _longest(self._backchannels, words, at)
+            if not length and not _HUMMED.fullmatch(words[at]):
+                return False
+            at += length or 1
+        return self.stops(text)
+
     def count(self, text: str) -> int:
         """Words that are neither listener responses nor hummed; a character each where a script has no spaces."""
         words = _units(text)

@@ -43,9 +43,18 @@ class MicrophoneListener:
     """
 
     def __init__(
-        self, recogniser: Recogniser, microphone: Microphone, *, spoken: Callable[[], list[str]] = list
+        self,
+        recogniser: Recogniser,
+        microphone: Microphone,
+        *,
+        spoken: Callable[[], list[str]] = list,
+        only_stops: Callable[[str], bool] = lambda _: False,
     ) -> None:
-        """`spoken`: what the agent said lately, against which a turn is checked for being its echo."""
+        """`spoken`: what the agent said lately, against which a turn is checked for being its echo.
+
+        `only_stops`: whether a text that cut the agent off says nothing more than that.
+        """
+        self._only_stops = only_stops
         self._recogniser = recogniser
         self._microphone = microphone
         self._spoken = spoken
@@ -57,6 +66,7 @@ class MicrophoneListener:
         self._onset = anyio.Event()
         self._decided = anyio.Event()
         self._ignored = ""
+        self._interrupted = False
         self._open_turns = 0
         self._failure: Exception | None = None
         self._worker: Background[None] = Background(self._read_turns, name="recognition")
@@ -158,6 +168,7 @@ class MicrophoneListener:
 
     def _tell_decided(self, note: Decided) -> None:
         self._ignored = note.why if note.what == "ignored" else ""
+        self._interrupted = note.what == "interruption"
         self._decided.set()
         self._report(
             "decision",
@@ -225,14 +236,17 @@ class MicrophoneListener:
         return self._microphone.speaking
 
     def _hear(self, note: Turn, result: Recognised) -> None:
+        over_the_agent = note.decided or note.undecided
+        text = self._checked(result, is_told=over_the_agent)
         self._heard.append(
             SpokenUtterance(
                 "user",
-                self._checked(result, is_told=note.decided or note.undecided),
+                text,
                 self._of(note.started_at_s),
                 self._of(note.voiced_until_s),
                 endpoint_s=max(0.0, note.decided_at_s - note.voiced_until_s),
                 recognise_s=max(0.0, now() - note.decided_at_s),
+                wants_answer=not (over_the_agent and self._interrupted and self._only_stops(text)),
             )
         )
 

@@ -123,6 +123,7 @@ class SpeakerVoice:
             played_s=played / self._playback.rate,
             cut=cut,
             heard=heard if cut else None,
+            estimated=cut and not _is_measured(clause),
         )
 
     def _heard(self, clause: _Clause, played: int, count: int) -> str:

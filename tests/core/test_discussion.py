@@ -201,6 +201,26 @@ async def test_a_turn_without_words_lets_the_cut_reply_go_on_at_once() -> None:
     assert rest.started_s - first.ended_s < 0.1
 
 
+async def test_stop_alone_is_on_record_and_not_answered_and_the_rest_is_there_for_go_on() -> None:
+    class Stops(Onsets):
+        async def utterances(self) -> AsyncIterator[Utterance]:
+            yield Utterance("user", "question")
+            yield SpokenUtterance("user", "Stop.", wants_answer=False)
+            await anyio.sleep(10.0)
+            yield Utterance("user", "go on")
+
+    responder = EchoResponder(3)
+    session = Session(Stops(1.0, 1.2, []), responder, SilentVoice(2.0)).start()
+    await anyio.sleep(8.0)
+    assert ["user", "agent", "user"] == [u.speaker for u in session.discussion.conversation.utterances]
+    assert Floor.LISTENING is session.floor
+    await session.wait()
+
+    assert 1 == len(responder.seen)
+    assert ["Stop.", "go on"] == [u.text for u in session.discussion.conversation.utterances if u.speaker == "user"][1:]
+    assert "agent" == session.discussion.conversation.utterances[-1].speaker
+
+
 async def test_a_cut_reply_waits_while_the_user_speaks_and_is_forgotten_when_a_turn_comes() -> None:
     class Interrupter(Onsets):
         async def utterances(self) -> AsyncIterator[Utterance]:

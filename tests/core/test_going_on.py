@@ -221,9 +221,10 @@ def test_any_text_is_one_or_the_other(text: str) -> None:
     assert asks_to_go_on(text) in (True, False)
 
 
-def test_only_the_newest_turn_has_a_rest() -> None:
+def test_only_the_agents_newest_turn_has_a_rest() -> None:
     cut: Message = {"role": "assistant", "content": "It", "interrupted": True, "unheard": "is."}
     assert "is." == rest_of([{"role": "user", "content": "Well?"}, cut])
-    assert "" == rest_of([cut, {"role": "user", "content": "Well?"}])
+    assert "is." == rest_of([cut, {"role": "user", "content": "Stop."}])
+    assert "" == rest_of([cut, {"role": "user", "content": "Well?"}, {"role": "assistant", "content": "It is."}])
     assert "" == rest_of([{"role": "assistant", "content": "It", "interrupted": True}])
     assert "" == rest_of([])

@@ -86,3 +86,13 @@ def test_any_text_is_judged_without_an_error(text: str) -> None:
 
     assert lexicon.is_backchannel(text) <= (lexicon.count(text) == 0)
     assert lexicon.is_backchannel(text) <= bool(words_of(text))
+
+
+@pytest.mark.parametrize("text", ["Stop.", "No, no, stop!", "Okay, wait.", "Hmm, hold on", "stop stop"])
+def test_stop_words_with_nothing_beside_them_are_only_that(text: str) -> None:
+    assert Lexicon("en").only_stops(text)
+
+
+@pytest.mark.parametrize("text", ["Stop, what is the time?", "Yeah", "", "Wait for me"])
+def test_whoever_says_more_or_no_stop_word_wants_something(text: str) -> None:
+    assert not Lexicon("en").only_stops(text)

@@ -14,8 +14,9 @@ from discussion_helper.session import Session
 from discussion_helper.stt.base import Recognised
 from discussion_helper.testing import EchoResponder, SilentVoice
 from discussion_helper.turn.turns import TurnEnded, TurnPaused, TurnResumed, TurnStarted
-from discussion_helper.types import Policy, Utterance
+from discussion_helper.types import Policy, SpokenUtterance, Utterance
 from discussion_helper.voice.deciding import RESPONSE, Words
+from discussion_helper.voice.lexicon import Lexicon
 from discussion_helper.voice.microphone import ANSWER_S, MicrophoneListener
 from discussion_helper.voice.notes import Decided, Ducked, Level, Muted, Note, Onset, Turn, WordsWanted
 from discussion_helper.voice.ports import Ears
@@ -464,3 +465,18 @@ async def test_an_agent_that_hears_itself_three_times_is_cut_off_from_its_microp
     assert microphone.half_duplex
     assert ["half duplex"] == [data["what"] for data in told if "fix" in data]
     assert "headphones" in str(told)
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "wanted"),
+    [("Stop.", "interruption", False), ("Stop. And then?", "interruption", True), ("Stop.", "", True)],
+)
+async def test_stop_alone_over_the_agent_wants_no_answer(text: str, what: str, wanted: bool) -> None:
+    async with Heard(FakeRecogniser(text), only_stops=Lexicon("en").only_stops) as heard:
+        verdict = decided(what, "a stop word") if what else None
+        await over_the_agent(heard, verdict, decided=bool(what))
+        await anyio.sleep(0.01)
+
+    (utterance,) = heard.utterances
+    assert isinstance(utterance, SpokenUtterance)
+    assert (text, wanted) == (utterance.text, utterance.wants_answer)
