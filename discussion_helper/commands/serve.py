@@ -19,6 +19,8 @@ __all__ = ["PORT", "TOKEN_VARIABLE", "add_parser", "run"]
 PORT = 7654
 TOKEN_VARIABLE = "DISCUSSION_HELPER_TOKEN"
 _USUAL = Settings()
+_LINK = """It shows the routes, which this browser may then use; a program sends `Authorization: Bearer TOKEN`.
+The link is the key: whoever has it may talk here. Ctrl-C ends."""
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -117,19 +119,26 @@ async def _serve(arguments: argparse.Namespace, settings: Settings, token: str, 
         store = await stack.enter_async_context(SqliteThreads(path))
         sessions = await stack.enter_async_context(Sessions[Session]())
         manager = Manager(store, provider, lambda thread: step_for(thread, settings.system), sessions=sessions)
+        await stack.enter_async_context(manager)
+
+        async def end() -> None:
+            await manager.aclose()
+            await sessions.aclose()
+
         app = create_app(
-            manager=await stack.enter_async_context(manager),
+            manager=manager,
             token=token,
             open_voice=parts.open_voice,
             open_responder=parts.open_responder,
             examine=partial(examine, settings),
             allowed_hosts=arguments.allow_host,
         )
-        await Server(app, started=lambda: _print_link(listening, token)).serve(sockets=[listening])
+        server = Server(app, started=lambda: _print_link(listening, token), ending=end)
+        await server.serve(sockets=[listening])
 
 
 def _print_link(listening: socket.socket, token: str) -> None:
     host, port = listening.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     print(f"Open http://{shown}:{port}/?token={token}", flush=True)
-    print("The link is the key: whoever has it may talk here. Ctrl-C ends.", flush=True)
+    print(_LINK, flush=True)

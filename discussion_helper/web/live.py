@@ -25,6 +25,7 @@ class Live:
         self.limits = limits
         self._closing = anyio.Event()
         self._watchers: Counter[str] = Counter()
+        self._left = anyio.Event()
 
     def close(self) -> None:
         """End every answer that lasts; the server stops. Idempotent; from the event loop's thread."""
@@ -33,6 +34,12 @@ class Live:
     async def closed(self) -> None:
         """Wait for that."""
         await self._closing.wait()
+
+    async def empty(self) -> None:
+        """Wait until no answer lasts."""
+        while self._watchers:
+            self._left = anyio.Event()
+            await self._left.wait()
 
     def watchers(self, session_id: str) -> int:
         """Answers of one session that last now."""
@@ -53,6 +60,7 @@ class Live:
             self._watchers[session_id] -= 1
             if not self._watchers[session_id]:
                 del self._watchers[session_id]
+            self._left.set()
 
 
 class Lasting(Protocol):

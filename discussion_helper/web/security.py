@@ -37,6 +37,7 @@ IN_PROCESS_HOSTS = ("test", "testserver")
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::([0-9]{1,5}))?")
 _TOKEN = re.compile(r"[A-Za-z0-9._~-]+")
+_ORIGIN_FIX = "Ask from a program, or open the address in the browser itself."
 _LINK_FIX = "Open the link that the server printed, or send `Authorization: Bearer TOKEN`."
 
 
@@ -80,7 +81,11 @@ class Guard:
         if not self._is_host_known(asked.headers):
             return answer_of(403, "This server is not known by that name.", "Use the address that it printed.")
         if not _is_own_origin(asked):
-            return answer_of(403, "Another site's page asks for this.", "Use the server's own page.")
+            return answer_of(
+                403,
+                "Another site's page asks for this.",
+                "Ask from a program, or open the address in the browser itself.",
+            )
         if self._token is None:
             return None
         if _is_login(asked):

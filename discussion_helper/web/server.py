@@ -1,20 +1,25 @@
-"""The HTTP server of an app: it prints nothing of its requests, and stops within a second."""
+"""The HTTP server of an app: it prints nothing of its requests, and stops within two seconds."""
 
+import logging
 import socket
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from types import FrameType
 
+import anyio
 import uvicorn
 from starlette.applications import Starlette
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from discussion_helper.errors import SettingError
 
-__all__ = ["GRACE_S", "Server", "bound_socket"]
+__all__ = ["ENDING_S", "GRACE_S", "Server", "bound_socket"]
 
+ENDING_S = 0.7
+"""How long sessions may take to end, and their watchers to be told of it, when the server stops."""
 GRACE_S = 1
-"""How long what runs may take to end; then it is cancelled."""
+"""How long what runs after that may take to end; then it is cancelled."""
 _CONNECTIONS = 2048
+_log = logging.getLogger(__name__)
 
 
 def bound_socket(host: str, port: int) -> socket.socket:
@@ -40,9 +45,18 @@ class Server(uvicorn.Server):
     """`await serve(sockets=[...])`; `should_exit = True`, Ctrl-C or SIGTERM ends it, and it returns."""
 
     def __init__(
-        self, app: Starlette, *, started: Callable[[], object] | None = None, log_level: str = "warning"
+        self,
+        app: Starlette,
+        *,
+        started: Callable[[], object] | None = None,
+        ending: Callable[[], Awaitable[object]] | None = None,
+        log_level: str = "warning",
     ) -> None:
-        """`started` is called once requests are taken. No access log: it would hold the link's token."""
+        """`started` is called once requests are taken, `ending` when the server begins to stop.
+
+        `ending` closes the sessions: their watchers are then told how it ended, before their connections close. No
+        access log: it would hold the link's token.
+        """
         super().__init__(
             uvicorn.Config(
                 app,
@@ -59,6 +73,7 @@ class Server(uvicorn.Server):
         )
         self._app = app
         self._tell_started = started
+        self._ending = ending
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """See uvicorn."""
@@ -67,9 +82,21 @@ class Server(uvicorn.Server):
             self._tell_started()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """The streams end first: uvicorn would wait for them."""
+        """The sessions end first, then what is still sent of them: uvicorn would wait for it."""
+        for server in self.servers:
+            server.close()  # takes nobody any more
+        with anyio.move_on_after(ENDING_S):
+            await self._end_sessions()
         self._app.state.live.close()
         await super().shutdown(sockets)
+
+    async def _end_sessions(self) -> None:
+        if self._ending is not None:
+            try:
+                await self._ending()
+            except Exception:
+                _log.exception("a session did not end well")
+            await self._app.state.live.empty()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - as signal handlers are called
         """A signal is a wish to stop, and not raised again afterwards; the second one is a hurry."""

@@ -49,7 +49,7 @@ async def test_a_long_text_is_not_repeated_whole() -> None:
 
 
 def test_a_content_that_is_no_text_is_told() -> None:
-    with pytest.raises(SettingError, match="content: a bytes is not a text. Use a string."):
+    with pytest.raises(SettingError, match=r"content: a bytes is not a text\. Use a string\."):
         UserMessageEvent(b"hi")  # type: ignore[arg-type]
 
 

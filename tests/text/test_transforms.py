@@ -16,7 +16,6 @@ from discussion_helper.text import (
     ToolResult,
     Tools,
     Turn,
-    TurnCancelledError,
     UserMessageEvent,
     answered_only,
     react,
@@ -105,14 +104,9 @@ async def test_a_cancelled_question_is_not_answered_with_the_next_one() -> None:
         stream.cancel()
         stream.submit(UserMessageEvent("hi"))
         await provider.asked(2)
-        with pytest.raises(TurnCancelledError):
-            item = stream.enqueue(UserMessageEvent("last"))
-            stream.cancel()
-            await provider.asked(3)
-            stream.cancel()
-            await item.answer_of()
+        stream.cancel()
 
-    assert [["Write an essay."], ["hi"], ["last"]] == [[turn.text for turn in s.turns] for s in provider.states]
+    assert [["Write an essay."], ["hi"]] == [[turn.text for turn in s.turns] for s in provider.states]
 
 
 async def test_a_loop_of_tools_is_seen_whole() -> None:

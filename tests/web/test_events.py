@@ -16,6 +16,7 @@ from discussion_helper.session import Session
 from discussion_helper.testing import EchoResponder, ScriptedListener, SilentVoice
 from discussion_helper.text import InterruptEvent, Manager, PropertiesEvent, TextDelta, UserMessageEvent
 from discussion_helper.text.providers.scripted import ScriptedProvider
+from discussion_helper.text.step import HISTORY
 from discussion_helper.web import Limits
 
 pytestmark = pytest.mark.anyio
@@ -202,11 +203,11 @@ async def test_who_comes_back_too_late_or_from_elsewhere_gets_the_state(
     async with manager_of(echo) as manager, serving(app_of(manager=manager)) as served:
         url = (await served.client.post("/sessions", json={"kind": "text"})).json()["url"]
         stream = manager.list()[0]
-        for number in range(300):
+        for number in range(HISTORY + 44):
             await stream.emit(PropertiesEvent({"number": str(number)}))
         epoch = stream.hub.epoch
         kinds = []
-        for place in (f"{epoch}-1", f"{epoch}-999", "00000000-299", "nonsense", f"{epoch}-298"):
+        for place in (f"{epoch}-1", f"{epoch}-9999", "00000000-299", "nonsense", f"{epoch}-44"):
             address, headers = f"{url}/events?kinds=properties", {"Last-Event-ID": place}
             async with served.client.stream("GET", address, headers=headers) as response:
                 kinds.append((await anext(events_in(response))).kind)

@@ -59,8 +59,10 @@ def test_the_link_opens_it_and_the_token_is_printed_once_and_nowhere_else(tmp_pa
             lines = client.post(f"{text['url']}/messages", json={"content": "hi"}).text
             health = client.get("/health").json()
         with httpx.stream("GET", f"{url}{text['url']}/events", headers={"Authorization": f"Bearer {token}"}) as events:
-            next(events.iter_lines())
+            following = events.iter_lines()
+            next(following)
             process.send_signal(signal.SIGTERM)
+            told = "\n".join(following)
             assert 0 == process.wait(timeout=10)
         out, err = process.communicate()
 
@@ -70,6 +72,8 @@ def test_the_link_opens_it_and_the_token_is_printed_once_and_nowhere_else(tmp_pa
     assert "models pull" in lines.splitlines()[-2]
     assert {"python", "microphone", "voice"} <= {part["part"] for part in health["parts"]}
     assert threads.exists()
+    assert "event: ended\n" in told
+    assert '"reason":"stopped"' in told
     assert token not in out + err
     assert "wrong-token" not in out + err
     assert len(token) >= 32
