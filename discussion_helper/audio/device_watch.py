@@ -29,7 +29,8 @@ async def watch_devices(tell: Callable[[Sequence[Device]], object], *, look_s: f
     A child process looks every `look_s` seconds; it ends with this call, or with this process, however that ends.
     Returns when nothing can be watched here: a program goes on without.
     """
-    command = [sys.executable, "-m", "discussion_helper.audio.device_lister", str(look_s)]
+    # -P: nothing in the folder it happens to be started in takes the place of a module.
+    command = [sys.executable, "-P", "-m", "discussion_helper.audio.device_lister", str(look_s)]
     try:
         process = await anyio.open_process(
             command,
