@@ -58,7 +58,7 @@ LONG_SOUND_S = 0.8
 """The same for one that goes on: a talker who is soft, or whom the echo covers, is a voice to the detector by then."""
 LEAST_VOICE_S = 0.1
 """Less is no word; such a turn is not recognised."""
-MOST_DOUBT, MOST_DOUBT_OF_STOP = 1.15, 1.3
+MOST_DOUBT, MOST_DOUBT_OF_STOP = 1.1, 1.3
 """Of words that cut the agent off. Measured with tiny.en: of 18 short sounds of meetings (mm-hm, laughs, coughs, yeah)
 seven gave words that cut, such as "No." for a cough (1.56), "Okay, man." for a laugh (1.79), "No way for it." for a hum
 (1.25) and "just wait" (1.17); one is below, in which somebody else does speak. Eleven commands of a word or two, spoken
@@ -172,7 +172,7 @@ class Decider:
         """What was recognised of the open turn."""
         if self.ducked_at_s is None or self.decided is not None:
             return None
-        if self._lexicon.stops(words.text) and not words.echo and words.doubt <= MOST_DOUBT_OF_STOP:
+        if not words.echo and self._stops(words):
             return self._conclude(Act.INTERRUPT, "a stop word", at_s)
         if words.echo or not words.text or self._lexicon.is_backchannel(words.text):
             return self._no_turn(words, at_s)
@@ -183,6 +183,10 @@ class Decider:
         if counted >= self._min_words and sure and words.voiced_s > self._min_speech_s - ROUNDING_S:
             return self._conclude(Act.INTERRUPT, "words", at_s)
         return self._conclude(Act.RESUME, "too few words", at_s) if words.final else None
+
+    def _stops(self, words: Words) -> bool:
+        alone = self._lexicon.only_stops(words.text)
+        return self._lexicon.stops(words.text) and words.doubt <= (MOST_DOUBT_OF_STOP if alone else MOST_DOUBT)
 
     def _no_turn(self, words: Words, at_s: float) -> Verdict | None:
         self._denied += 1

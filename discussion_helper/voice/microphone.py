@@ -178,6 +178,7 @@ class MicrophoneListener:
             ducked_s=round(note.ducked_s, 3),
             level_dbfs=round(note.level_dbfs, 1),
             over_echo_db=round(note.over_echo_db, 1),
+            **({"text": note.text, "doubt": round(note.doubt, 2)} if note.text else {}),
         )
 
     def _tell_muted(self, on: bool) -> None:

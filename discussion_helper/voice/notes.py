@@ -74,6 +74,10 @@ class Decided:
     """Of the loudest 10 ms of the microphone since it was turned down."""
     over_echo_db: float
     """The same above the echo that was expected."""
+    text: str = ""
+    """The words that decided, if any."""
+    doubt: float = 0.0
+    """The recogniser's about them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,7 +118,7 @@ class Overlap:
     def words(self, words: Words, at_s: float) -> list[Note]:
         """What was recognised of the open turn."""
         verdict = self._decider.words(words, at_s=at_s)
-        return [] if verdict is None else self._carried_out(verdict, at_s)
+        return [] if verdict is None else self._carried_out(verdict, at_s, words)
 
     def finish(self, at_s: float) -> list[Note]:
         """Nothing more is heard: there is nothing to decide."""
@@ -134,7 +134,7 @@ class Overlap:
         wanted, self._wants_words = self._wants_words, False
         return wanted
 
-    def _carried_out(self, verdict: Verdict, at_s: float) -> list[Note]:
+    def _carried_out(self, verdict: Verdict, at_s: float, words: Words | None = None) -> list[Note]:
         match verdict.act:
             case Act.ASK:
                 self._wants_words = True
@@ -145,11 +145,11 @@ class Overlap:
                 return [Ducked(at_s, self._generation)]
             case Act.INTERRUPT:
                 self._act_until_s = at_s + ACT_WITHIN_S
-                return [self._told(verdict, at_s), Onset(at_s, self._voiced_s)]
+                return [self._told(verdict, at_s, words), Onset(at_s, self._voiced_s)]
         self._turned_down = False
-        return [Resumed(at_s), self._told(verdict, at_s)]
+        return [Resumed(at_s), self._told(verdict, at_s, words)]
 
-    def _told(self, verdict: Verdict, at_s: float) -> Decided:
+    def _told(self, verdict: Verdict, at_s: float, words: Words | None) -> Decided:
         return Decided(
             at_s=at_s,
             what=verdict.act.value,
@@ -158,4 +158,6 @@ class Overlap:
             ducked_s=at_s - self._ducked_at_s,
             level_dbfs=self._level,
             over_echo_db=self._over,
+            text=words.text if words is not None else "",
+            doubt=words.doubt if words is not None else 0.0,
         )

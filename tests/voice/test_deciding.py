@@ -205,6 +205,7 @@ def test_a_sound_that_goes_on_without_words_is_none() -> None:
         ("What about Paris?", 0.9, 0.5, Act.INTERRUPT),
         ("Stop.", 1.56, 0.3, Act.RESUME),
         ("Stop.", 1.25, 0.3, Act.INTERRUPT),
+        ("No way for it.", 1.25, 0.3, Act.RESUME),
     ],
 )
 def test_words_in_doubt_decide_only_when_there_are_many(text: str, doubt: float, voiced_s: float, act: Act) -> None:
