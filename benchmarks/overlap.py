@@ -11,6 +11,7 @@ charged 0.3 s a call, as it takes while the machine has other things to do. Loud
 
 import argparse
 import csv
+import math
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -217,7 +218,7 @@ def _people(rows: Sequence[Row]) -> Table:
 
 
 def _spread(values: Iterable[float | None]) -> str:
-    known = [value for value in values if value is not None]
+    known = [value for value in values if value is not None and math.isfinite(value)]
     return f"{median(known):.0f} / {percentile(known, 95):.0f}" if known else "-"
 
 
