@@ -72,7 +72,8 @@ def system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> System:
     monkeypatch.setenv("FAKE_DEVICES", str(system.file))
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "sounddevice", raising=False)
+    monkeypatch.setitem(sys.modules, "sounddevice", sys)  # so that what is there now comes back, be it nothing
+    monkeypatch.delitem(sys.modules, "sounddevice")
     monkeypatch.setattr(device_watch.watch_devices, "__kwdefaults__", {"look_s": 0.05})
     return system
 
