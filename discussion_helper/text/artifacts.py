@@ -1,10 +1,10 @@
 """What models and tools produce, piece by piece: texts, reasoning, tool calls, their results, usage, images."""
 
-import json
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Protocol
 
 from discussion_helper.errors import SettingError
+from discussion_helper.text.tool_json import result_text
 
 __all__ = [
     "ARTIFACTS",
@@ -128,7 +128,7 @@ class ToolResult:
     @property
     def for_model(self) -> str:
         """The text that the model gets, also after a reload: the content, or the value as JSON where there is none."""
-        return self.content if self.content or self.value is None else json.dumps(self.value, ensure_ascii=False)
+        return self.content if self.content or self.value is None else result_text(self.value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from discussion_helper.errors import SettingError
+from discussion_helper.text.tool_json import is_object
 
 __all__ = ["BadArguments", "Parameters"]
 
@@ -41,13 +42,16 @@ class Parameters:
         """The keyword arguments in a JSON text ("" = none). Raises BadArguments."""
         from pydantic import ValidationError
 
+        text = arguments.strip() or "{}"
         try:
-            values = self._model.model_validate_json(arguments.strip() or "{}")
+            values = self._model.model_validate_json(text)
         except ValidationError as error:
             problems = error.errors(include_url=False, include_context=False, include_input=False)
             raise BadArguments(_told(problems)) from None
         except (RecursionError, UnicodeError):
             raise BadArguments("They are not valid JSON") from None
+        if not is_object(text):  # pydantic takes more; a provider sends such a call as one without arguments
+            raise BadArguments("They are not valid JSON: a number is none, or too large, or it is too deep")
         return {name: getattr(values, f"p{number}") for number, name in enumerate(self._names)}
 
 

@@ -77,10 +77,53 @@ def test_an_id_that_is_empty_or_repeated_is_replaced() -> None:
     assert results == list(zip(ids, "ABCD", strict=True))
 
 
-@pytest.mark.parametrize("arguments", ["", "{", "[1]", '"x"', "[" * 100_000, '{"a": "\ud800"}'])
+REFUSED = [
+    '{"a": NaN}',
+    '{"a": -Infinity}',
+    '{"a": 1e999}',
+    '{"a": 1' + "0" * 400 + "}",
+    '{"a": 1' + "0" * 5000 + "}",
+    '{"a": 1e999, "a": 1}',
+    '{"a": "\\ud800"}',
+    '{"\\udc00": 1}',
+    '{"a": "\\ud800", "a": 1}',
+    '{"a": ' + "[" * 150 + "]" * 150 + "}",
+    '{"a": "\x1f"}',
+    '\ufeff{"a": 1}',
+]
+"""No JSON, or nothing that every parser takes; Python's takes most of it."""
+
+
+@pytest.mark.parametrize("arguments", ["", "{", "[1]", '"x"', "[" * 100_000, '{"a": "\ud800"}', *REFUSED])
 def test_arguments_that_are_no_object_are_sent_as_none(arguments: str) -> None:
     [message, _] = sent(("assistant", ToolCall("c", "a", arguments)))
     assert message["tool_calls"] == [wire_call("c", "a")]
+
+
+@pytest.mark.parametrize("arguments", ['{"a": "\\ud83d\\ude00", "b": -1.5e300}', ' {"a": 1}\n', '{"a": 1}\x0c'])
+def test_other_arguments_are_sent_as_they_are(arguments: str) -> None:
+    [message, _] = sent(("assistant", ToolCall("c", "a", arguments)))
+    assert message["tool_calls"] == [wire_call("c", "a", arguments.strip())]
+
+
+CIRCLE: list[Any] = []
+CIRCLE.append(CIRCLE)
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ({"a": [float("nan"), 1.5, float("-inf")]}, '{"a": [null, 1.5, null]}'),
+        ({"a": {1}}, '{"a": "{1}"}'),
+        ({(1,): 1}, "(dict: it has no form in JSON)"),
+        (CIRCLE, "(list: it has no form in JSON)"),
+        ([10**5000], "(list: it has no form in JSON)"),
+        ("half \ud83d", '"half ?"'),
+    ],
+)
+def test_any_value_of_a_result_can_be_sent(value: Any, told: str) -> None:
+    [_, message] = sent(("assistant", ToolCall("c", "a")), ("tool", ToolResult("c", value=value)))
+    assert message["content"] == told
 
 
 def test_turns_that_say_nothing_are_left_out_and_one_speaker_has_one_message() -> None:
@@ -119,7 +162,7 @@ ARTIFACTS: st.SearchStrategy[Artifact] = st.one_of(
     st.builds(Text, TEXTS),
     st.builds(Image, st.just("https://host/a.png")),
     st.builds(
-        ToolCall, IDS, st.sampled_from(["", "add", "a b", "x" * 99]), st.sampled_from(["", "{}", '{"a": 1}', "["])
+        ToolCall, IDS, st.sampled_from(["", "add", "a b", "x" * 99]), st.sampled_from(["", '{"a": 1}', *REFUSED[:2]])
     ),
     st.builds(ToolResult, IDS, TEXTS, st.none() | st.integers()),
 )

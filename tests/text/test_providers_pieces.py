@@ -21,6 +21,7 @@ from discussion_helper.text.artifacts import (
 from discussion_helper.text.merging import Merger
 from discussion_helper.text.providers.answer import Answer
 from discussion_helper.text.providers.call_pieces import CallPieces
+from discussion_helper.text.tool_json import is_object
 
 
 def piece(index: Any = None, call_id: Any = None, name: Any = None, arguments: Any = None) -> Any:
@@ -139,6 +140,12 @@ def test_pieces_of_any_shape_make_calls_with_ids_of_their_own(pieces: list[Any])
     ids = [call.id for call in calls]
     assert all(ids)
     assert len(set(ids)) == len(ids)
+
+
+def test_what_is_no_json_in_an_object_is_left_for_the_tool_to_refuse() -> None:
+    [call] = calls_of(piece(0, "a", "add", {"k": float("nan")}))
+    assert call.arguments == '{"k": NaN}'
+    assert not is_object(call.arguments)
 
 
 # -- whole answers

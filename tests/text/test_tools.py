@@ -257,6 +257,14 @@ async def test_the_model_is_told_what_is_wrong_with_its_arguments(arguments: str
     assert complaint.endswith("Send one JSON object that fits its parameters.")
 
 
+@pytest.mark.anyio
+@pytest.mark.parametrize("size", ["NaN", "-Infinity", "1e999", "1" + "0" * 400])
+async def test_what_a_provider_could_not_send_again_is_no_argument(size: str) -> None:
+    def take(size: float) -> None: ...
+
+    assert "They are not valid JSON" in await complaint_of(take, f'{{"size": {size}}}')
+
+
 def test_a_number_may_come_as_a_string() -> None:
     def take(count: int, size: float) -> None: ...
 

@@ -92,5 +92,5 @@ def _text(value: Any) -> str:
 
 
 def _arguments(value: Any) -> str:
-    """Some servers send the object itself."""
+    """Some servers send the object itself. What is no JSON in it stays: it is for the tool to refuse."""
     return json.dumps(value) if isinstance(value, dict) else _text(value)

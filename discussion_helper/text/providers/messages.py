@@ -1,6 +1,5 @@
 """A thread as the messages of a chat completion, repaired where a server would refuse it."""
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count, takewhile
@@ -8,6 +7,7 @@ from typing import Any
 
 from discussion_helper.text.artifacts import Image, Text, ToolCall, ToolResult
 from discussion_helper.text.state import State, Turn
+from discussion_helper.text.tool_json import is_object
 
 __all__ = ["CUT_OFF", "ids_in", "messages_of"]
 
@@ -93,10 +93,8 @@ def _call(wire_id: str, call: ToolCall) -> _Wire:
 
 
 def _arguments(text: str) -> str:
-    try:
-        return text if isinstance(json.loads(text), dict) and text == _clean(text) else "{}"
-    except (ValueError, RecursionError):
-        return "{}"
+    text = text.strip()  # as they were given to the tool
+    return text if is_object(text) else "{}"
 
 
 def _plain(turn: Turn) -> Iterator[_Wire]:
