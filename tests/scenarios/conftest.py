@@ -237,6 +237,19 @@ def talk() -> Callable[..., AbstractAsyncContextManager[Talk]]:
     return _talk
 
 
+@pytest.fixture(scope="session")
+def parts() -> tuple[type[Answers], type[Ears], Callable[[], Worded]]:
+    """A responder, a recogniser and a synthesiser for real time; a text that begins with "Hum" is hummed."""
+    return Answers, Ears, lambda: Humming(rate=48_000, voice=_agent(48_000), delay_s=0.05)
+
+
+class Humming(Tone):
+    """Speaks, but for what it is to hum."""
+
+    def _cut(self, text: str) -> Samples:
+        return super()._cut(text) if text.startswith("Hum") else Worded._cut(self, text)
+
+
 @pytest.fixture
 def ears() -> type[Ears]:
     """A recogniser of your own making."""

@@ -7,7 +7,7 @@ import pytest
 
 from discussion_helper.session import Session
 from discussion_helper.testing import ScriptedListener, SilentVoice
-from discussion_helper.testing.room import After
+from discussion_helper.testing.room import After, Echo, Scene
 from discussion_helper.testing.room.synthesisers import WORDS_PER_S
 from discussion_helper.types import SpokenSentence
 
@@ -170,9 +170,9 @@ async def test_b11_sentences_generated_ahead_are_not_heard(talk: Any, long_reply
 
 async def test_b1_by_voice_is_as_by_the_key(talk: Any, long_reply: list[str]) -> None:
     """Somebody talks over the reply: what is stored are the words that were played."""
-    async with talk(long_reply, ["Fine."]) as on:
+    async with talk(long_reply, ["Fine."], scene=Scene(echo=Echo(gain_db=-20.0, delay_s=0.1))) as on:
         await on.session.say("Tell me.")
-        on.say("speech/sphinx_goforward.wav", "go forward ten meters", after=After("reply", 1, 1.0))
+        on.say("speech/sphinx_goforward.wav", "go forward ten meters", after=After("reply", 1, 2.0))
         await on.room.reached("reply", 2)
         generation = on.room.recording.mark("reply").generation
 

@@ -101,6 +101,20 @@ async def test_c4_after_a_cough_the_same_reply_goes_on_from_the_same_sample(
         assert differ.sum() <= 2 * len(pauses_s(blocks)) * 0.01 * RATE
 
 
+async def test_c4_a_cough_before_an_interruption_does_not_make_the_reply_go_on(
+    talk: Any, long_reply: list[str]
+) -> None:
+    """A cough is ignored, later somebody interrupts the same reply: it does not begin again while they speak."""
+    async with talk(long_reply, ["Fine."]) as on:
+        await on.session.say("Tell me.")
+        on.say("backchannel/ami_trn01_22.30.wav", "", after=After("reply", 1, 1.0), dbfs=-20.0)
+        on.say("speech/sphinx_goforward.wav", "go forward ten meters", after=After("reply", 1, 4.0))
+        await on.room.until(lambda: len(on.answers.seen) >= 2)
+
+        assert [] == await on.told("decision", what="resumed")
+        assert [True] == [reply.interrupted for reply in on.replies]
+
+
 @pytest.mark.parametrize("after_s", [0.55, 0.9, 1.3])
 @pytest.mark.parametrize("name", ["noise/sonicpi_misc_burp.flac", "backchannel/ami_trn01_22.30.wav"])
 async def test_c6_a_noise_while_it_thinks_leaves_no_turn_unanswered(talk: Any, name: str, after_s: float) -> None:
@@ -238,7 +252,7 @@ async def test_c12_every_sample_is_heard_before_the_device_closes(talk: Any, lat
 
 async def test_c13_both_times_of_an_interruption_are_known(talk: Any, long_reply: list[str]) -> None:
     """From the onset to the agent turned down, and to the decision: both are told, and both are on the tape."""
-    async with talk(long_reply, ["Fine."], policy=Policy(barge_in_min_words=2)) as on:
+    async with talk(long_reply, ["Fine."], scene=Scene(echo=Echo(gain_db=-20.0, delay_s=0.1))) as on:
         await on.session.say("Tell me.")
         on.say("speech/sphinx_goforward.wav", "go forward ten meters", after=After("reply", 1, 1.5))
         await on.room.reached("reply", 2)

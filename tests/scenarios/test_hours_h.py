@@ -1,0 +1,244 @@
+"""H. Resources over hours: scenarios of public bug reports, in the simulated room."""
+
+import asyncio
+import gc
+import threading
+import time
+import tracemalloc
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import anyio
+import numpy as np
+import pytest
+
+from discussion_helper.audio.frames import Frame
+from discussion_helper.audio.inbox import Call, Captured, Inbox
+from discussion_helper.recorder.recorder import Recorder, RecordTo
+from discussion_helper.recorder.talk_recording import header_now
+from discussion_helper.testing import VirtualTimeLoop
+from discussion_helper.testing.room import After, Echo, Loudspeaker, Microphone, Scene
+
+pytestmark = pytest.mark.anyio
+
+SMALL: dict[str, Any] = {
+    "rate": 16_000,
+    "keep_s": 5.0,
+    "loudspeaker": Loudspeaker(rate=16_000),
+    "microphone": Microphone(rate=16_000),
+}
+"""A room that remembers little and takes little time."""
+
+
+def counted() -> Counter[str]:
+    """Objects that the garbage collector knows, by type."""
+    gc.collect()
+    return Counter(type(it).__qualname__ for it in gc.get_objects())
+
+
+def grown(before: Counter[str], after: Counter[str]) -> dict[str, int]:
+    """Of which types there are more."""
+    return {name: count - before[name] for name, count in after.items() if count - before[name] > 8}
+
+
+def resident_mb() -> float:
+    """Memory of this process."""
+    psutil: Any = pytest.importorskip("psutil", reason="comes with the bench extra, which make test installs")
+    return float(psutil.Process().memory_info().rss) / 2**20
+
+
+def waiting(on: Any) -> dict[str, int]:
+    """What stands in queues, and what works."""
+    engine = on.room.engine
+    return {
+        "tasks": len(asyncio.all_tasks()),
+        "threads": threading.active_count(),
+        "inbox": engine._inbox.waiting,
+        "playback": engine.playback.pending(10**9),
+        "turns": len(on.session.discussion._turns),
+    }
+
+
+@pytest.mark.parametrize(
+    "seconds",
+    [40.0, pytest.param(7_200.0, marks=[pytest.mark.slow, pytest.mark.timeout(600)])],
+    ids=["forty-seconds", "two-hours"],
+)
+async def test_h1_in_silence_nothing_grows(talk: Any, seconds: float) -> None:
+    """Two virtual hours of silence, with the real detectors: as many objects as before, less than 5 MB more memory."""
+    async with talk(scene=Scene(**SMALL)) as on:
+        for _ in range(2):  # what is made once, of counting too, is there the second time
+            await on.passed(5.0)
+            counted()
+        memory, queues, before = resident_mb(), waiting(on), counted()
+        await on.passed(seconds)
+        after = counted()
+
+        assert {} == {name: count for name, count in grown(before, after).items() if name != "Event"}
+        assert after["Event"] < 1_200  # the latest are kept, for who comes back
+        assert queues == waiting(on)
+        assert resident_mb() - memory < 5.0
+        assert [] == on.said
+        assert 0 == len(on.ears.given)
+
+
+@pytest.mark.parametrize(
+    ("turns", "most_mb"),
+    [(12, 2.0), pytest.param(200, 4.0, marks=[pytest.mark.slow, pytest.mark.timeout(600)])],
+)
+async def test_h2_turns_leave_nothing_but_the_transcript(talk: Any, turns: int, most_mb: float) -> None:
+    """200 turns, asked and answered: besides the transcript there are as many objects as before."""
+    async with talk(["Yes, of course."], scene=Scene(**SMALL), fast=True) as on:
+
+        async def ask(count: int) -> None:
+            for _ in range(count):
+                number = len(on.said) // 2 + 1
+                on.say("speech/sphinx_cards_004.wav", "five five", at_s=on.room.now_s + 0.1)
+                await on.room.reached("reply", number)
+                await on.room.quiet(0.8)
+                on.ears.given.clear()
+                on.answers.seen.clear()
+                on.answers.given.clear()
+
+        await ask(6)
+        memory, queues, before = resident_mb(), waiting(on), counted()
+        await ask(turns)
+        left = grown(before, counted())
+        bounded = {"_Reply", "deque"}  # a playback remembers 64 replies
+        transcript = {"SpokenUtterance", "Utterance", "TurnTiming", "Mark", "Event", "tuple", "dict", "list", "float"}
+
+        assert 2 * (6 + turns) == len(on.said)
+        assert {} == {name: count for name, count in left.items() if name not in transcript | bounded}
+        assert sum(left.values()) < 14 * turns + 128
+        assert queues == waiting(on)
+        assert resident_mb() - memory < most_mb
+
+
+def test_h3_a_recording_of_any_length_takes_the_same_memory(tmp_path: Path) -> None:
+    """A recording goes to the disk: two minutes take no more memory than one."""
+    recorder = Recorder(RecordTo(tmp_path / "talk", minutes=1.0), header_now({}))
+    block = np.zeros(160, np.float32)
+
+    def record(part: int) -> int:
+        for number in range(3_000):
+            start = (part * 3_000 + number) * 160
+            recorder.item(Captured(Frame(block.copy(), 16_000, start), start / 16_000), start / 16_000)
+            if number % 500 == 499:
+                _drained(recorder)
+        return tracemalloc.get_traced_memory()[0]
+
+    tracemalloc.start()
+    try:
+        used = [record(part) for part in range(4)]
+    finally:
+        tracemalloc.stop()
+        recorder.close()
+
+    assert "" == recorder.trouble
+    assert used[-1] - used[1] < 200_000, used
+    assert sum(it.stat().st_size for it in (tmp_path / "talk").iterdir()) < 20_000_000
+
+
+def _drained(recorder: Recorder) -> None:
+    """Wait until all of it is written."""
+    done = threading.Event()
+    until = time.monotonic() + 10.0
+    while recorder._queue.qsize() and time.monotonic() < until:
+        done.wait(0.01)
+
+
+def test_h7_an_audio_queue_that_nobody_empties_is_bounded_and_counts_and_never_blocks() -> None:
+    """A queue that backs up: it holds 2 s of both directions, counts what it drops, and keeps no callback waiting."""
+    inbox = Inbox()
+    block = Captured(Frame(np.zeros(160, np.float32), 16_000, 0), 0.0)
+    began = time.perf_counter()
+    taken = [inbox.put(block) for _ in range(20_000)]
+    took_s = time.perf_counter() - began
+
+    assert (400, 19_600, 400) == (sum(taken), inbox.dropped, inbox.waiting)
+    assert took_s / 20_000 < 0.000_1
+    assert inbox.put(Call(lambda: None))  # what decides still gets through
+
+
+@pytest.mark.parametrize("ends", ["stop", "cancel"])
+def test_h8_opened_and_closed_at_every_step_leaves_no_task(talk: Any, ends: str) -> None:
+    """Opened, and closed again after any number of steps of the event loop: no task is left, nothing is open."""
+
+    async def hold(steps: int) -> tuple[int, int]:
+        before = len(asyncio.all_tasks())
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_open, talk)
+            for _ in range(steps):
+                await anyio.lowlevel.checkpoint()
+            tasks.cancel_scope.cancel()
+        return before, len(asyncio.all_tasks())
+
+    async def stopped(steps: int) -> tuple[int, int]:
+        before = len(asyncio.all_tasks())
+        async with talk(["Yes."], scene=Scene(**SMALL), fast=True, synthesis_s=0.0) as on:
+            await on.session.say("Go.")
+            for _ in range(steps):
+                await anyio.lowlevel.checkpoint()
+            await on.session.stop()
+        return before, len(asyncio.all_tasks())
+
+    for steps in [*range(30), 45, 70, 110, 170]:
+        main = hold if ends == "cancel" else stopped
+        before, after = anyio.run(main, steps, backend_options={"loop_factory": VirtualTimeLoop})
+        assert before == after, steps
+    assert 1 == len([thread for thread in threading.enumerate() if thread is threading.main_thread()])
+    assert not [thread for thread in threading.enumerate() if thread.name == "audio"]
+
+
+async def _open(talk: Any) -> None:
+    async with talk(["Yes."], scene=Scene(**SMALL), fast=True, synthesis_s=0.0) as on:
+        await on.session.say("Go.")
+        await anyio.sleep(5.0)
+
+
+HOURS = 3.0
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1_500)
+async def test_three_hours_with_a_thousand_interruptions_are_flat(
+    talk: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Three simulated hours, 1000 barge-ins: objects, tasks, threads and queues stay, memory grows < 1 MB an hour."""
+    answer = ["There is a lot to tell about that.", "It began a long time ago in the north."]
+    scene = Scene(echo=Echo(gain_db=None), **SMALL)
+    async with talk(answer, scene=scene, fast=True) as on:
+        rows: list[tuple[float, int, float, int, dict[str, int]]] = []
+        for number in range(1, round(1_000 * HOURS / 3.0) + 1):
+            await on.session.speak(answer[0])
+            on.say("speech/sphinx_cards_004.wav", "five five", after=After("reply", 2 * number - 1, 0.6))
+            await on.room.reached("reply", 2 * number)
+            await on.passed(0.5)
+            await on.session.interrupt()
+            until_s = number * 10.8
+            await on.room.until(lambda until_s=until_s: on.room.now_s >= until_s)
+            on.ears.given.clear()
+            on.answers.seen.clear()
+            on.answers.given.clear()
+            on.answers.cancelled_s.clear()
+            on.voice.spoken.clear()
+            on.ears.calls.clear()
+            if number % 50 == 0:
+                known = sum(counted().values())
+                rows.append((on.room.now_s / 3_600.0, number, resident_mb(), known, waiting(on)))
+        with capsys.disabled():
+            for row in rows:
+                hours, count, megabytes, objects, queues = row
+                print(f"\n{hours:5.2f} h {count:5} barge-ins {megabytes:7.2f} MB {objects:7} objects {queues}", end="")
+        late = [row for row in rows if row[0] > HOURS / 4.0]
+        slope = float(np.polyfit([row[0] for row in late], [row[2] for row in late], 1)[0])
+        cut = sum(reply.interrupted for reply in on.replies)
+        with capsys.disabled():
+            print(f"\nslope {slope:.3f} MB/h, {cut} interrupted of {len(on.replies)}")
+
+        assert cut >= 2 * number
+        assert len({tuple(row[4].items()) for row in rows}) == 1
+        # Three turns, one of them with its timing, and eight marks of the room: nothing else is kept.
+        assert (late[-1][3] - late[0][3]) / (late[-1][1] - late[0][1]) < 12.5
+        assert slope < 1.0
