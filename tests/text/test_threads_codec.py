@@ -261,3 +261,9 @@ def test_a_turn_is_plain_json() -> None:
         "artifacts": [{"kind": "text", "data": {"content": "Grüße"}}],
     } == json.loads(dumped(turn_data(turn)))
     assert "Grüße".encode() in dumped(turn_data(turn))
+
+
+def test_an_unknown_key_is_told_without_what_a_terminal_obeys() -> None:
+    with pytest.raises(SettingError) as caught:
+        turn_of({"role": "user", "at": "2026-01-01T00:00:00+00:00", "artifacts": [], "\x1b[2J\u202e\ud800": 1})
+    assert str(caught.value).isprintable()

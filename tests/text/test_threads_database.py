@@ -16,6 +16,7 @@ from discussion_helper.text.state import Turn
 from discussion_helper.text.threads import database as database_module
 from discussion_helper.text.threads import schema
 from discussion_helper.text.threads.database import DatabaseShelf
+from discussion_helper.text.threads.document import entries_of
 from discussion_helper.text.threads.durable import DurableThreads
 from discussion_helper.text.threads.sqlite import SqliteThreads
 
@@ -126,6 +127,69 @@ async def test_a_corrupt_thread_is_named_and_its_neighbours_load(path: Path, sta
         assert good.id in [info.id for info in await store.list()]
         assert await store.delete(thread_id)
         assert {} == store.problems
+
+
+NO_TEXT = "CAST(X'ff41ff41ff41ff41' AS TEXT)"  # as long as an id
+HEADS = [
+    f"UPDATE threads SET updated_at = {NO_TEXT} WHERE id = 'my_thread'",
+    f"UPDATE threads SET created_at = {NO_TEXT} WHERE id = 'my_thread'",
+    "UPDATE threads SET created_at = X'ff' WHERE id = 'my_thread'",
+    "UPDATE threads SET created_at = 9223372036854775807 WHERE id = 'my_thread'",
+    "UPDATE threads SET updated_at = '0001-01-01T00:00:00+14:00' WHERE id = 'my_thread'",
+    f"UPDATE metadata SET value = {NO_TEXT} WHERE thread_id = 'my_thread'",
+    "UPDATE metadata SET value = X'ff' WHERE thread_id = 'my_thread'",
+    f"UPDATE metadata SET key = {NO_TEXT} WHERE thread_id = 'my_thread'",
+]
+IDS = [
+    f"UPDATE threads SET id = {NO_TEXT} WHERE id = 'my_thread'",
+    "UPDATE threads SET id = X'ff41ff41ff41ff41' WHERE id = 'my_thread'",
+    "UPDATE threads SET id = 'my' || char(27) || '[2Jthread' WHERE id = 'my_thread'",
+    "UPDATE threads SET id = 5 WHERE id = 'my_thread'",
+]
+
+
+@pytest.mark.parametrize("statement", [*HEADS, *IDS])
+async def test_a_row_that_cannot_be_read_hides_no_other_thread(
+    path: Path, statement: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    thread_id = await stored_thread(path, "0")
+    async with SqliteThreads(path) as store:
+        good = (await store.create(metadata={"k": "v"})).id
+    change(path, "PRAGMA foreign_keys = OFF", statement)
+    async with SqliteThreads(path) as store:
+        assert [good] == [info.id for info in await store.list()]
+        [(name, problem)] = store.problems.items()
+        assert [problem] == caplog.messages
+        assert (name + problem).isprintable()
+        with pytest.raises(ThreadCorruptError if statement in HEADS else ThreadNotFoundError):
+            await store.get(thread_id)
+        assert good == (await store.get(good)).id
+        assert [good] == [entry["id"] for entry in await entries_of(store)]
+        if statement in HEADS:
+            assert thread_id in problem
+            assert await store.delete(thread_id)
+            assert {} == store.problems
+
+
+@pytest.mark.parametrize("statement", IDS)
+async def test_a_thread_without_a_usable_id_is_not_found_before_another(path: Path, statement: str) -> None:
+    await stored_thread(path, "0")
+    async with SqliteThreads(path) as store:
+        good = (await store.create(metadata={"k": "v"})).id
+    new = statement.partition(" = ")[2].partition(" WHERE")[0]
+    change(path, statement, f"UPDATE metadata SET thread_id = {new} WHERE thread_id = 'my_thread'")
+    async with SqliteThreads(path) as store:
+        found = await store.find("k", "v")
+        assert found is not None
+        assert good == found.id
+
+
+async def test_a_thread_in_memory_puts_its_metadata_right_again(path: Path) -> None:
+    async with SqliteThreads(path) as store:
+        thread = await store.create(metadata={"k": "v"})
+        change(path, f"UPDATE metadata SET value = {NO_TEXT}")
+        await store.append(thread, said("0"))
+        assert [{"k": "v"}] == [info.metadata for info in await store.list()]
 
 
 async def test_a_full_disk_loses_nothing_that_was_stored(path: Path) -> None:
@@ -277,8 +341,9 @@ async def test_a_migration_that_fails_leaves_nothing(path: Path, monkeypatch: py
         assert 1 == len((await store.get(thread_id)).state)
 
 
-async def test_the_database_of_a_newer_version_is_left_alone(path: Path) -> None:
+@pytest.mark.parametrize("more", ["", f", ({NO_TEXT}, '')", ", (X'ff', ''), (5, '')"])
+async def test_the_database_of_a_newer_version_is_left_alone(path: Path, more: str) -> None:
     await stored_thread(path, "1")
-    change(path, "INSERT INTO migrations VALUES ('999 the future', '')")
+    change(path, f"INSERT INTO migrations VALUES ('999 the future', ''){more}")
     with pytest.raises(ThreadCorruptError, match=r"newer version.*999 the future.*Update"):
         await SqliteThreads(path).__aenter__()

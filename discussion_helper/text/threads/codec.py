@@ -202,7 +202,7 @@ def _object(data: object, where: str, *, required: set[str], optional: set[str] 
     if missing := required - set(data):
         raise _wrong(where, f"{', '.join(sorted(missing))} is missing")
     if unknown := set(data) - required - (optional or set()):
-        raise _wrong(where, f"{', '.join(sorted(unknown))[:80]} is unknown here")
+        raise _wrong(where, f"{ascii(', '.join(sorted(unknown))[:80])[1:-1]} is unknown here")
     return data
 
 

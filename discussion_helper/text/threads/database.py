@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import cast
 
 from discussion_helper.errors import DiscussionError, SettingError
 from discussion_helper.text.errors import SaveError, StoreBusyError, ThreadCorruptError, ThreadNotFoundError
@@ -48,6 +49,7 @@ class DatabaseShelf:
             self._connection = sqlite3.connect(
                 self._path, timeout=BUSY_S, isolation_level=None, check_same_thread=False
             )
+            self._connection.text_factory = _text
             self._set_up(self._connection)
 
     def _set_up(self, database: sqlite3.Connection) -> None:
@@ -110,10 +112,12 @@ class DatabaseShelf:
         reason = getattr(cause, "strerror", None) or cause
         return SaveError(f"{self._path}: {reason}.", fix="See that the file and its folder can be written.")
 
-    def _corrupt(self, thread_id: str, why: str) -> ThreadCorruptError:
-        what = f"{self._path}: thread {thread_id}: {why}"
-        error = ThreadCorruptError(what, fix="Delete the thread, or restore the database from a backup.")
-        self.problems[thread_id] = str(error)
+    def _corrupt(self, thread_id: object, why: str) -> ThreadCorruptError:
+        named, fix = thread_id, "Delete the thread, or restore the database from a backup."
+        if not _is_id(thread_id):
+            named, fix = ascii(thread_id)[:80], "Restore the database from a backup."
+        error = ThreadCorruptError(f"{self._path}: thread {named}: {why}", fix=fix)
+        self.problems[str(named)] = str(error)
         return error
 
     # -- reading
@@ -208,7 +212,7 @@ class DatabaseShelf:
         try:
             return _info_of(head, metadata)
         except SettingError as cause:
-            self._corrupt(str(head[0])[:80], cause.what)
+            self._corrupt(head[0], cause.what)
             return None
 
     def find(self, key: str, value: str) -> str | None:
@@ -216,10 +220,25 @@ class DatabaseShelf:
         with self._told():
             found = self._database.execute(
                 "SELECT id FROM threads JOIN metadata ON thread_id = id WHERE key = ? AND value = ?"
-                " ORDER BY created_at LIMIT 1",
+                " ORDER BY created_at",
                 (key, value),
-            ).fetchone()
-        return None if found is None else str(found[0])
+            )
+            return next((thread_id for (thread_id,) in found if _is_id(thread_id)), None)
+
+
+def _text(stored: bytes) -> str:
+    """What is no UTF-8 becomes surrogates, which the checks of what was read refuse in the one thread that has them.
+
+    The module's own way would refuse every row that the query gives.
+    """
+    return stored.decode("utf-8", "surrogateescape")
+
+
+def _is_id(thread_id: object) -> bool:
+    try:
+        return bool(checked_id(cast(str, thread_id)))
+    except ThreadNotFoundError:
+        return False
 
 
 def _info_of(head: tuple[str, str, str], metadata: dict[str, str]) -> ThreadInfo:

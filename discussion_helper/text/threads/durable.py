@@ -214,7 +214,9 @@ class DurableThreads:
     async def list(self) -> list[ThreadInfo]:
         """See ThreadStore."""
         await self._survey()
-        return sorted(await self._running().run(self._shelf.infos), key=lambda info: info.updated_at, reverse=True)
+        infos = await self._running().run(self._shelf.infos)
+        self._warn()
+        return sorted(infos, key=lambda info: info.updated_at, reverse=True)
 
     async def find(self, key: str, value: str) -> Thread | None:
         """See ThreadStore."""

@@ -101,7 +101,7 @@ class FolderShelf:
         if not isinstance(data, dict) or not isinstance(data.get("turns"), list):
             raise SettingError("it is no object with a list of turns.")
         if unknown := set(data) - _FIELDS:
-            raise SettingError(f"{', '.join(sorted(unknown))[:80]}: this is unknown here.")
+            raise SettingError(f"{ascii(', '.join(sorted(unknown))[:80])[1:-1]}: this is unknown here.")
         turns = [turn_of(each, f"turns[{number}]") for number, each in enumerate(data["turns"])]
         return Loaded(info_from(data), turns, [dumped(turn_data(turn)) for turn in turns])
 

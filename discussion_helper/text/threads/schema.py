@@ -37,4 +37,4 @@ def migrate(database: sqlite3.Connection) -> list[str]:
         if name not in applied:
             step(database)
             database.execute("INSERT INTO migrations VALUES (?, ?)", (name, datetime.now(UTC).isoformat()))
-    return sorted(applied - set(MIGRATIONS))
+    return sorted(ascii(name)[1:-1] for name in map(str, applied - set(MIGRATIONS)))
