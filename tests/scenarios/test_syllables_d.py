@@ -87,11 +87,11 @@ async def test_d2_the_first_word_is_there_in_20_onsets(talk: Any) -> None:
 @pytest.mark.parametrize("half", [0, 1])
 async def test_d3_also_over_a_reply_with_its_echo(talk: Any, half: int) -> None:
     """The same over the agent, which is heard at the microphone: the first word of 10 onsets is in the transcript."""
-    async with talk(scene=Scene(echo=Echo(gain_db=-15.0, delay_s=0.08))) as on:
+    async with talk(scene=Scene(echo=Echo(gain_db=-10.0, delay_s=0.08))) as on:
         for number in range(10):
             await on.session.speak(LONG[0])
             name, text = PEOPLE[number % 5]
-            on.say(name, text, after=After("reply", number + 1, 1.2 + 0.17 * number), dbfs=-24.0 + 4.0 * half)
+            on.say(name, text, after=After("reply", number + 1, 1.2 + 0.17 * number), dbfs=-26.0 + 6.0 * half)
             await on.room.reached("line_end", number + 1)
             await on.passed(1.2)
         told = [turn.text for turn in on.said if turn.speaker == "user"]
