@@ -41,6 +41,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     pipe = parser.add_argument_group("without a terminal")
     pipe.add_argument("--pipe", action="store_true", help="stdin is one message, and the answer goes to stdout")
     pipe.add_argument("--details", action="store_true", help="with what was thought, and tools, as fenced blocks")
+    pipe.add_argument("--quiet", action="store_true", help="without the line on stderr that tells how to go on")
     pipe.add_argument("--json", action="store_true", help="one JSON object for each event instead of text")
     parser.set_defaults(run=run, takes_signals=True)
 
@@ -57,7 +58,7 @@ def _add_threads(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Hold the chat; its exit code. Raises DiscussionError."""
     if not arguments.pipe:
-        for option in ("details", "json"):
+        for option in ("details", "json", "quiet"):
             if getattr(arguments, option):
                 raise SettingError(f"--{option} goes with --pipe.", fix="Add --pipe, or leave it out.")
         if not (_is_terminal(sys.stdin) and _is_terminal(sys.stdout)):
@@ -118,7 +119,9 @@ def _pipe(arguments: argparse.Namespace, exit_soon: "ExitSoon") -> int:
     message = message_from(None if sys.stdin is None else sys.stdin.buffer)
     with stdout_kept() as stream:
         text_of = to_text(wire=arguments.json, details=arguments.details)
-        return anyio.run(partial(pipe, request_of(arguments), message, text_of, _writer(stream), exit_soon))
+        quiet = arguments.quiet or arguments.json  # whose first line holds the thread's id
+        work = partial(pipe, request_of(arguments), message, text_of, _writer(stream), exit_soon, quiet=quiet)
+        return anyio.run(work)
 
 
 def _writer(stream: TextIO | None) -> "Callable[[str], None]":

@@ -118,10 +118,11 @@ def _rendered(source: str, width: int, *, longest: int) -> list[Line]:
 
 def _rows(text: str, width: int) -> "list[list[Segment]]":
     from rich.console import Console
-    from rich.markdown import Markdown
+
+    from discussion_helper.commands.chat_blocks import ChatMarkdown
 
     console = Console(width=width, file=io.StringIO(), color_system=None, legacy_windows=False, markup=False)
-    markdown = Markdown(text, code_theme="ansi_dark", hyperlinks=False)
+    markdown = ChatMarkdown(text, code_theme="ansi_dark", hyperlinks=False)
     return console.render_lines(markdown, console.options.update(width=width), pad=False)
 
 

@@ -8,13 +8,12 @@ from prompt_toolkit.history import History
 from prompt_toolkit.input import Input
 from prompt_toolkit.output import Output
 
-from discussion_helper.commands.chat_request import ChatRequest, held, introduction, opened
+from discussion_helper.commands.chat_request import ChatRequest, going_on, held, introduction, opened
 from discussion_helper.commands.chat_state import ChatState
 from discussion_helper.commands.chat_turns import ChatTurns
 from discussion_helper.commands.chat_view import ChatScreen
 from discussion_helper.commands.ending import LastResort
 from discussion_helper.commands.screen import complain
-from discussion_helper.commands.store_file import store_option
 from discussion_helper.errors import DiscussionError
 from discussion_helper.settings import Settings
 from discussion_helper.text.stream import Stream
@@ -75,13 +74,14 @@ class ChatOwner:
                         face.take(event)
                     tasks.cancel_scope.cancel()
             finally:
-                if len(stream.thread.state):  # its id may begin with a dash, hence the =
-                    options = f"--thread={stream.id}{store_option(request.store)}"
-                    self._left.append(f"Go on with: discussion-helper chat {options}")
+                if len(stream.thread.state):
+                    self._left.append(going_on(request, stream.id))
 
     async def _advise(self, settings: Settings, texts: Texts, face: ChatScreen) -> None:
         """What is in the way of an answer is told before one is asked for."""
-        await anyio.to_thread.run_sync(__import__, "rich.markdown")  # it takes a while, and the first word should not
+        await anyio.to_thread.run_sync(
+            __import__, "discussion_helper.commands.chat_blocks"
+        )  # it takes a while, and the first word should not
         try:
             await texts.warmup()
         except DiscussionError as error:

@@ -1,15 +1,17 @@
 """A chat through a pipe: one message in, the answer out as it comes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 import anyio
 
 from discussion_helper.commands.chat_owner import Opener
 from discussion_helper.commands.chat_pipe_text import PipeText, json_line
-from discussion_helper.commands.chat_request import ChatRequest, held, introduction, opened
+from discussion_helper.commands.chat_request import ChatRequest, going_on, held, introduction, opened
+from discussion_helper.commands.chat_state import EMPTY, says_nothing
 from discussion_helper.commands.chat_turns import LONGEST_MESSAGE, PROVENANCE
 from discussion_helper.commands.ending import LastResort
+from discussion_helper.commands.screen import complain
 from discussion_helper.errors import DiscussionError, SettingError
 from discussion_helper.failures import told
 from discussion_helper.subscription import Subscription
@@ -51,8 +53,9 @@ async def pipe(
     last_resort: LastResort,
     *,
     opener: Opener = opened,
+    quiet: bool = False,
 ) -> int:
-    """Process the message once; the exit code. `write` may block.
+    """Process the message once; the exit code. `write` may block. `quiet`: how to go on is not told on stderr.
 
     Raises DiscussionError after everything was written, and what `write` raises.
     """
@@ -67,8 +70,19 @@ async def pipe(
                 await stream.aclose()  # the events end with it
             if failure is not None:
                 raise failure
+            for line in _remarks(request, stream, quiet=quiet):
+                complain(line)
 
     return await held(work, last_resort)
+
+
+def _remarks(request: ChatRequest, stream: Stream, *, quiet: bool) -> Iterator[str]:
+    """What there is to say beside the answer."""
+    last = stream.thread.state.last
+    if last is not None and says_nothing(last):
+        yield EMPTY
+    if not quiet:
+        yield going_on(request, stream.id, pipe=True)
 
 
 async def _failure(stream: Stream, message: str) -> DiscussionError | None:

@@ -1,5 +1,6 @@
 """What chat is asked for, and the stream that is opened for it."""
 
+import shlex
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from discussion_helper.text.outputs import PropertiesEvent
 from discussion_helper.text.stream import Stream
 from discussion_helper.text_app import Texts, open_texts
 
-__all__ = ["ChatRequest", "held", "introduction", "opened"]
+__all__ = ["ChatRequest", "going_on", "held", "introduction", "opened"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,14 @@ async def _stream(texts: Texts, request: ChatRequest) -> Stream:
         if len((await texts.store.get(info.id)).state):  # others were left before anything was said
             return await texts.manager.attach(info.id)
     raise SettingError("--last: there is no thread yet.", fix="Leave it out to begin one.")
+
+
+def going_on(request: ChatRequest, thread_id: str, *, pipe: bool = False) -> str:
+    """How to go on with a thread. What the model was told beforehand is kept with it, and need not be said again."""
+    words = ["discussion-helper chat", *(["--pipe"] if pipe else []), f"--thread={thread_id}"]  # it may begin with -
+    if request.settings.llm != Settings().llm:
+        words.append(f"--llm={shlex.quote(request.settings.llm)}")
+    return f"Go on with: {' '.join(words)}{store_option(request.store)}"
 
 
 def introduction(texts: Texts, stream: Stream) -> PropertiesEvent:

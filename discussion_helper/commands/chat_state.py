@@ -28,7 +28,15 @@ from discussion_helper.text.outputs import (
 from discussion_helper.text.state import Turn
 from discussion_helper.text.threads.document import NOT_ANSWERED, unanswered
 
-__all__ = ["ChatState", "Live"]
+__all__ = ["EMPTY", "ChatState", "Live", "says_nothing"]
+
+EMPTY = "The answer is empty."
+
+
+def says_nothing(turn: Turn) -> bool:
+    """An answer of the model's in which there is nothing to see, and which nobody cut off."""
+    shown = any(isinstance(each, ToolCall | Image) for each in turn.artifacts) or turn.text.strip()
+    return turn.role == "assistant" and not shown and not turn.interrupted
 
 
 class Live:
@@ -178,6 +186,8 @@ class ChatState:
         self.live = Live()
         for artifact in turn.artifacts:
             self.entries += self._entries_of(artifact, cut=turn.interrupted)
+        if says_nothing(turn):
+            self.remark(EMPTY)
 
     def _entries_of(self, artifact: Artifact, *, cut: bool) -> Iterator[Entry]:
         match artifact:

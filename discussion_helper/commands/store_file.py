@@ -10,10 +10,14 @@ __all__ = ["checked_file", "store_option"]
 
 
 def checked_file(option: str, path: Path | None) -> Path | None:
-    """The same. Raises SettingError naming the option for a folder, as which an empty name counts."""
+    """The same. Raises SettingError naming the option for a folder, as which an empty name counts, and for a file in a
+    folder that there is not: a name with a slip in it makes no folders.
+    """
     if path is not None and os.path.isdir(path):
         named = "the name is empty, or that of this folder" if path == Path() else f"{path} is a folder"
         raise SettingError(f"{option}: {named}.", fix="Name a file, or leave it out.")
+    if path is not None and not os.path.isdir(path.parent):
+        raise SettingError(f"{option}: there is no folder {path.parent}.", fix="Make it, or name another file.")
     return path
 
 

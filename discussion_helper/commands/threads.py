@@ -25,11 +25,11 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser = subparsers.add_parser("threads", help=about, description=f"{about.capitalize()}.")
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     _action(actions, "list", _list, "every thread, the newest first: id, when, how many turns, first words")
-    for name, work, text in (
-        ("show", _show, "what was said in a thread"),
-        ("delete", _delete, "forget a thread"),
-    ):
-        _action(actions, name, work, text).add_argument("id", metavar="ID", help="a thread's id")
+    shown = _action(actions, "show", _show, "what was said in a thread").add_mutually_exclusive_group(required=True)
+    shown.add_argument("id", metavar="ID", nargs="?", help="a thread's id")
+    shown.add_argument("--last", action="store_true", help="the one that was changed last")
+    text = "forget a thread; a session that has it open ends with its next message"
+    _action(actions, "delete", _delete, text).add_argument("id", metavar="ID", help="a thread's id")
 
 
 def _action(
@@ -107,7 +107,7 @@ async def _show(store: "SqliteThreads", arguments: argparse.Namespace) -> None:
     from discussion_helper.text.threads.document import document_of, unanswered
 
     try:
-        thread = await store.get(arguments.id)
+        thread = await store.get(await _last(store) if arguments.last else arguments.id)
     except ThreadNotFoundError:
         raise _no_thread(arguments) from None
     if arguments.json:
@@ -117,6 +117,14 @@ async def _show(store: "SqliteThreads", arguments: argparse.Namespace) -> None:
     for turn, mark in zip(turns, unanswered(turns), strict=True):
         for line in _lines_of(turn, answered=not mark):
             print(line)
+
+
+async def _last(store: "SqliteThreads") -> str:
+    """Of those in which something was said, as `chat --last` takes it. Raises SettingError."""
+    for info in await store.list():
+        if len((await store.get(info.id)).state):
+            return info.id
+    raise SettingError("--last: there is no thread yet.", fix="Begin one: discussion-helper chat")
 
 
 def _lines_of(turn: "Turn", *, answered: bool) -> Iterator[str]:

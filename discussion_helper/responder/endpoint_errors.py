@@ -53,12 +53,12 @@ class EndpointErrors:
 
     def unreachable(self, how: str, fix: str = "") -> ResponderError:
         """Nobody answers."""
-        start = f"Start the server that is to answer at {self._base_url}, or name another one with --llm."
+        start = f"Start the server that is to answer at {self._base_url}, or name another one."
         return EndpointUnreachable(f"{self._host} {how}.", fix=fix or start)
 
     def stalled(self, how: str) -> ResponderError:
         """It does not go on."""
-        return EndpointStalled(f"{self._host} {how}.", fix="Check the server, or choose a faster model with --llm.")
+        return EndpointStalled(f"{self._host} {how}.", fix="Check the server, or choose a faster model.")
 
     def malformed(self, kind: str = "") -> ResponderError:
         """What it sends is no chat completion; `kind` is its content type."""
@@ -77,7 +77,7 @@ class EndpointErrors:
 
     def empty(self) -> ResponderError:
         """It ended without anything to say."""
-        fix = "Try again, or choose another model with --llm."
+        fix = "Try again, or choose another model."
         return ResponderError(f"{self._host} sent a reply without anything to say.", fix=fix)
 
     def _refused(self, error: "openai.APIStatusError") -> ResponderError:
@@ -108,7 +108,7 @@ class EndpointErrors:
         if target == here:
             what = f"{self._host} points in a circle: {here} leads to itself ({phrase})."
             return EndpointRefused(what, fix="Check the server, and the proxy before it.")
-        fix = "If that is the server you mean, name its address with --llm."
+        fix = "If that is the server you mean, name its address."
         return EndpointRefused(f"{self._host} points to another address, {target} ({phrase}).", fix=fix)
 
     def _key_fix(self) -> str:

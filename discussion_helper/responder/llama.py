@@ -27,7 +27,7 @@ _STREAMED = {
     "return_progress": True,
     "cache_prompt": True,
 }
-_FIX = "If `discussion-helper models pull` fetched it, run that again; else name another file with --llm."
+_FIX = "If `discussion-helper models pull` fetched it, run that again; else name another file."
 _TEMPLATE_FIX = "See whether it loads with the model's own, None; then give a Jinja text that makes a prompt of a chat."
 
 

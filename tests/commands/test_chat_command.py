@@ -18,7 +18,7 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from discussion_helper.commands.chat_owner import ChatOwner
-from discussion_helper.commands.chat_request import ChatRequest
+from discussion_helper.commands.chat_request import ChatRequest, going_on
 from discussion_helper.errors import EndpointUnreachable, SettingError
 from discussion_helper.settings import Settings
 from discussion_helper.text.artifacts import Text, TextDelta
@@ -137,6 +137,13 @@ async def test_a_chat_from_its_first_word_to_its_end(capsys: pytest.CaptureFixtu
     assert chat.stream is not None
     assert ["Hello?", "Good day."] == [turn.text for turn in chat.stream.thread.state.turns]
     assert f"Go on with: discussion-helper chat --thread={chat.stream.id}\n" == capsys.readouterr().err
+
+
+def test_how_to_go_on_names_what_was_given_and_no_more() -> None:
+    usual = "Go on with: discussion-helper chat --thread=-id"
+    assert usual == going_on(ChatRequest(Settings(system="It is kept.")), "-id")
+    given = ChatRequest(Settings(llm="a b@http://127.0.0.1:9/v1"), Path("a file"))
+    assert f"{usual} --llm='a b@http://127.0.0.1:9/v1' --store='a file'" == going_on(given, "-id")
 
 
 @pytest.mark.anyio
@@ -259,4 +266,4 @@ async def test_the_last_thread_shows_what_was_said_before_the_process_died(fake_
         began = time.monotonic()
         assert 0 == await second.code()
         assert time.monotonic() - began < LIMIT_S
-        assert re.search(r"Go on with: discussion-helper chat --thread=\S+ --store=\S+threads.sqlite", second.read)
+        assert re.search(r"Go on with: .* --thread=\S+ --llm=\S+ --store=\S+threads.sqlite", second.read)

@@ -45,7 +45,8 @@ def test_blocks_are_apart_and_look_like_what_they_are() -> None:
     texts = rows(lines)
 
     assert ["A paragraph with bold and code."] == [text for text in texts if "paragraph" in text]
-    assert {" 1 one", " 2 two"} <= set(texts)
+    assert {" 1. one", " 2. two"} <= set(texts)
+    assert "Head" == texts[0]
     assert [" def f(x):", "     return x"] == [text for text in texts if "f(x)" in text or "return" in text]
     styles = {text: style for line in lines for style, text in line}
     assert "italic" in styles["paragraph"]

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -175,7 +176,7 @@ SYSTEM = ("system", "You are a helpful AI assistant.")
 async def test_a_message_is_answered_and_the_thread_goes_on(endpoint: "FakeEndpoint", command: Command) -> None:
     endpoint.answer = lambda exchange: exchange.stream("Good ", "day.")
     done = await ran(command("--system", "Be brief."), "One\ntwo\n")
-    assert (0, b"Good day.\n", b"") == (done.returncode, done.stdout, done.stderr)
+    assert (0, b"Good day.\n") == (done.returncode, done.stdout)
     said = [("system", "Be brief."), ("user", "One\ntwo")]
     assert said == messages(endpoint.exchanges[0])
 
@@ -185,10 +186,37 @@ async def test_a_message_is_answered_and_the_thread_goes_on(endpoint: "FakeEndpo
     assert ["properties", "turn_complete", "lifecycle", "lifecycle", "text_delta"] == [e["kind"] for e in events[:5]]
     assert "done" == events[-1]["phase"]
 
+    assert b"" == done.stderr
     await ran(command("--thread", events[0]["properties"]["thread_id"]), "Go on.")
     assert 6 == len(messages(endpoint.exchanges[2]))
     await ran(command(), "New.")
     assert [SYSTEM, ("user", "New.")] == messages(endpoint.exchanges[3])
+
+
+@pytest.mark.anyio
+async def test_how_to_go_on_is_told_beside_the_answer(endpoint: "FakeEndpoint", command: Command) -> None:
+    endpoint.answer = lambda exchange: exchange.stream("Good day.")
+    done = await ran(command())
+    told = done.stderr.decode()
+    assert told.startswith("Go on with: discussion-helper chat --pipe --thread=")
+    again = [sys.executable, "-m", "discussion_helper", *shlex.split(told.partition("discussion-helper")[2])]
+    done = await ran(again, "And?")
+
+    assert [SYSTEM, ("user", "Hello?"), ("assistant", "Good day."), ("user", "And?")] == messages(endpoint.exchanges[1])
+    assert told == done.stderr.decode()
+    assert b"" == (await ran(command("--quiet"))).stderr
+
+
+@pytest.mark.anyio
+async def test_an_empty_answer_is_told(endpoint: "FakeEndpoint", command: Command) -> None:
+    async def answer(exchange: "Exchange") -> None:
+        await exchange.begin()
+        await exchange.delta(finish="stop")
+        await exchange.end()
+
+    endpoint.answer = answer
+    done = await ran(command("--quiet"))
+    assert (0, b"", b"The answer is empty.\n") == (done.returncode, done.stdout, done.stderr)
 
 
 @pytest.mark.anyio
@@ -306,6 +334,10 @@ async def test_what_the_user_said_survives_the_death_of_the_process(endpoint: "F
         (["chat", "--pipe", "--llm", "nonsense"], "--llm names neither"),
         (["chat", "--pipe", "--store", ""], "--store: the name is empty, or that of this folder. Name a file"),
         (["chat", "--pipe", "--store", os.sep], "is a folder. Name a file"),
+        (
+            ["chat", "--pipe", "--store", "no-such-folder/t.sqlite"],
+            "no folder no-such-folder. Make it",
+        ),
         (["chat", "--pipe", "--last"], "--last: there is no thread yet. Leave it out"),
         (["chat", "--pipe", "--thread", "../nowhere"], "--thread: there is no thread '../nowhere'"),
     ],

@@ -122,6 +122,12 @@ def test_what_was_cancelled_stays_in_sight_as_cut_off() -> None:
     assert not state.running
 
 
+def test_an_empty_answer_is_told() -> None:
+    assert Remark("The answer is empty.") == after(*asked("Hello?"), *answered(Usage(1, 0, 1))).entries[-1]
+    for turn in (Turn("assistant", (CALL,)), Turn("assistant", interrupted=True), Turn("assistant", (Text("5"),))):
+        assert Remark("The answer is empty.") not in after(turns=[Turn("user", (Text("?"),)), turn]).entries
+
+
 def test_an_earlier_question_without_an_answer_is_marked() -> None:
     cancelled, tooled = Turn("user", (Text("Never mind."),)), TOOLED[:3]
     state = ChatState.of([cancelled, *TOOLED, *tooled])

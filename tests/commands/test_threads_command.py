@@ -94,6 +94,20 @@ def test_documents_are_those_of_the_web(store: Path, capsys: pytest.CaptureFixtu
     assert {"kind": "text", "content": "Hello\nthere."} == printed[1]["turns"][0]["artifacts"][0]
 
 
+def test_the_last_thread_is_shown_without_its_id(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["threads", "show", "--store", str(store), "--", NEW])
+    by_id = capsys.readouterr().out
+    assert 0 == main(["threads", "show", "--last", "--store", str(store)])
+    assert by_id == capsys.readouterr().out
+    for thread in (NEW, OLD):
+        main(["threads", "delete", "--store", str(store), "--", thread])
+    assert 1 == main(["threads", "show", "--last", "--store", str(store)])
+    assert "--last: there is no thread yet" in capsys.readouterr().err
+    for wrong in (["show"], ["show", "--last", OLD], ["delete", "--last"]):
+        with pytest.raises(SystemExit):
+            main(["threads", *wrong])
+
+
 def test_a_deleted_thread_is_gone(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert 0 == main(["threads", "delete", OLD, "--store", str(store)])
     assert f"Thread {OLD} is deleted.\n" == capsys.readouterr().out

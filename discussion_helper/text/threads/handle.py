@@ -3,7 +3,7 @@
 from discussion_helper.text.errors import ThreadNotFoundError
 from discussion_helper.text.state import Turn
 from discussion_helper.text.threads.base import Thread, ThreadStore
-from discussion_helper.text.threads.shelf import LostError, OvertakenError
+from discussion_helper.text.threads.shelf import GoneError, LostError, OvertakenError
 
 __all__ = ["ThreadHandle"]
 
@@ -30,7 +30,7 @@ class ThreadHandle:
             try:
                 self.thread = await self._store.get(self.thread.id)
             except ThreadNotFoundError:
-                raise lost from None
+                raise GoneError(f"Thread {self.thread.id} was deleted.", fix="Make a new one.") from lost
             await self._store.append(self.thread, turn)
 
     async def save(self) -> None:
