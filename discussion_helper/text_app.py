@@ -82,18 +82,27 @@ async def open_texts(settings: Settings, *, store: Path | None = None) -> AsyncI
             await provider.aclose()
 
 
-def provider_for(settings: Settings) -> Provider:
-    """What answers texts. Blocks while files are hashed that were not before. Raises SettingError, ModelError."""
-    return _provider(choose_llm(settings))[0]
+def provider_for(settings: Settings, *, chat_template: str | None = None) -> Provider:
+    """What answers texts. Blocks while files are hashed that were not before.
+
+    `chat_template`: for a model in this process, in the place of its own, as CHATML_TOOLS. Raises SettingError,
+    ModelError.
+    """
+    return _provider(choose_llm(settings), chat_template)[0]
 
 
-def _provider(choice: Path | EndpointChoice) -> tuple[Provider, Callable[[], Awaitable[None]]]:
+def _provider(
+    choice: Path | EndpointChoice, chat_template: str | None = None
+) -> tuple[Provider, Callable[[], Awaitable[None]]]:
     if isinstance(choice, Path):
         from discussion_helper.text.providers.embedded import EmbeddedProvider
 
-        embedded = EmbeddedProvider(choice)
+        embedded = EmbeddedProvider(choice, chat_template=chat_template)
         return embedded, embedded.warmup
     from discussion_helper.text.providers.openai_compatible import EndpointProvider
+
+    if chat_template is not None:
+        raise SettingError("chat_template: an endpoint has its own.", fix="Leave it out, or name a GGUF file as llm.")
 
     key = api_key_for(choice.base_url, os.environ)
     endpoint = EndpointProvider(choice.model, choice.base_url, api_key=key)

@@ -9,12 +9,21 @@ import pytest
 from starlette.routing import Route
 
 from discussion_helper.command_line import COMMANDS
-from discussion_helper.web import create_app
+from discussion_helper.events import COARSE_KINDS, FINE_KINDS, DropOldest, EventHub
+from discussion_helper.text import Step
+from discussion_helper.text.inbox import INBOX
+from discussion_helper.text.step import BUFFER
+from discussion_helper.web import Limits, create_app
+from discussion_helper.web.feed import OUTPUT_KINDS
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
 NEEDS_DEVICES = "open_talk"
+NEEDS_MODEL = "provider_for(Settings()"
+AS_THEY_STAND = [example for example in EXAMPLES if NEEDS_DEVICES not in example and NEEDS_MODEL not in example]
+SAYS = ("Hello.", "assistant: Take a hat.\n", "Hello.")
+HTTP = README.partition("`serve` listens on")[2].partition("\n## ")[0]
 
 
 def run(*command: str, timeout: float = 50.0) -> "subprocess.CompletedProcess[str]":
@@ -22,20 +31,30 @@ def run(*command: str, timeout: float = 50.0) -> "subprocess.CompletedProcess[st
 
 
 def test_there_are_examples() -> None:
-    assert 3 == len(EXAMPLES)
-    assert 1 == sum(NEEDS_DEVICES in example for example in EXAMPLES)
+    assert 5 == len(EXAMPLES)
+    for needs in (NEEDS_DEVICES, NEEDS_MODEL):
+        assert 1 == sum(needs in example for example in EXAMPLES)
 
 
-@pytest.mark.parametrize("example", [example for example in EXAMPLES if NEEDS_DEVICES not in example])
-def test_an_example_runs_as_it_stands(example: str) -> None:
+@pytest.mark.parametrize(("example", "says"), list(zip(AS_THEY_STAND, SAYS, strict=True)))
+def test_an_example_runs_as_it_stands(example: str, says: str) -> None:
     done = run(sys.executable, "-W", "error", "-c", example)
 
     assert (0, "") == (done.returncode, done.stderr)
-    assert "Hello." in done.stdout or "assistant: Take a hat.\n" in done.stdout
+    assert says in done.stdout
+
+
+@pytest.mark.models
+def test_the_small_model_calls_the_tool_of_its_example() -> None:
+    (example,) = (example for example in EXAMPLES if NEEDS_MODEL in example)
+    done = run(sys.executable, "-W", "error", "-c", example)
+
+    assert (0, "") == (done.returncode, done.stderr)
+    assert "It is sunny in " in done.stdout
 
 
 def test_the_tool_of_the_example_is_called() -> None:
-    (example,) = (example for example in EXAMPLES if "Tools(" in example)
+    (example,) = (example for example in AS_THEY_STAND if "Tools(" in example)
     done = run(sys.executable, "-c", example.replace("{turn.text}", "{turn.artifacts}"))
 
     assert "It is sunny in Rome." in done.stdout
@@ -54,6 +73,22 @@ def test_every_example_passes_the_type_checker(tmp_path: Path) -> None:
 def test_every_command_is_in_the_table() -> None:
     table = README.partition("## Commands")[2].partition("\n## ")[0]
     assert set(COMMANDS) == set(re.findall(r"^\| `([a-z]+)", table, re.MULTILINE))
+
+
+def test_every_kind_of_event_is_in_the_table() -> None:
+    table = HTTP.partition("| of sessions | comes | kinds |")[2].partition("\n\n")[0]
+    listed = {kind for row in table.splitlines() for kind in re.findall(r"`([a-z_]+)`", row.rpartition(" | ")[2])}
+
+    assert {*COARSE_KINDS, *FINE_KINDS, *OUTPUT_KINDS, "gap", "snapshot"} == listed
+
+
+def test_the_bounds_that_it_names_are_those_there_are() -> None:
+    limits, hub = Limits(), EventHub[int](overflow=DropOldest(lambda missed, _: missed))
+    assert f"last {Step().hub._history.maxlen} events\n  of all kinds" in HTTP
+    assert f"({hub._history.maxlen} of a voice)" in HTTP
+    assert f"may have {limits.body // 1024} KiB (413), a session {limits.watchers} watchers (503)" in HTTP
+    assert f"buffer={BUFFER}" in README
+    assert f"{INBOX:,} may wait" in README
 
 
 def test_the_routes_in_the_table_are_those_of_the_server() -> None:
