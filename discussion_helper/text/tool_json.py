@@ -4,7 +4,7 @@ import json
 import math
 from typing import Any
 
-__all__ = ["DEEPEST", "is_object", "result_text"]
+__all__ = ["DEEPEST", "is_object", "is_sendable", "result_text"]
 
 DEEPEST = 100
 """Lists and objects inside each other; Rust's parser takes 127, pydantic's 200, Python's some 1000."""
@@ -20,6 +20,15 @@ def is_object(text: str) -> bool:
         return isinstance(value, dict) and not _is_deeper(value, DEEPEST)
     except (ValueError, RecursionError):
         return False
+
+
+def is_sendable(value: Any) -> bool:
+    """Whether it has a form in strict JSON."""
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
 
 
 def result_text(value: Any) -> str:

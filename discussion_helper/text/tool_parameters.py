@@ -1,11 +1,12 @@
 """The parameters of a tool: their JSON schema from a function's type hints, and arguments that fit it."""
 
 import inspect
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 from discussion_helper.errors import SettingError
-from discussion_helper.text.tool_json import is_object
+from discussion_helper.text.tool_json import is_object, is_sendable
 
 __all__ = ["BadArguments", "Parameters"]
 
@@ -13,6 +14,7 @@ _DATA = ("default", "enum", "const", "examples")
 """Keys of a schema under which values stand, not schemas."""
 _TOLD = 3
 """Problems told of one call: enough to put it right, and short."""
+_LONGEST_REASON = 200
 _TYPED = "Give every parameter a type that JSON can hold, and no *args, **kwargs or positional-only ones."
 
 
@@ -31,8 +33,9 @@ class Parameters:
         """`owner` is the tool's name. Raises SettingError for a function that no schema can be made of."""
         try:
             parameters = list(inspect.signature(function, eval_str=True).parameters.values())
-        except (NameError, TypeError, ValueError) as error:
-            raise SettingError(f"tool {owner}: its signature cannot be read ({error}).", fix=_TYPED) from error
+        except Exception as error:  # a hint that is a text is code, and may raise anything
+            why = " ".join(str(error).split())[:_LONGEST_REASON]
+            raise SettingError(f"tool {owner}: its signature cannot be read ({why}).", fix=_TYPED) from error
         for parameter in parameters:
             _check(parameter, owner)
         self._names = [parameter.name for parameter in parameters]
@@ -64,33 +67,42 @@ def _check(parameter: inspect.Parameter, owner: str) -> None:
 
 def _modelled(parameters: list[inspect.Parameter], owner: str) -> tuple[Any, dict[str, Any]]:
     """The model that arguments are checked with, and its schema."""
-    from pydantic.errors import PydanticUserError
-
-    refused = (PydanticUserError, NameError, TypeError)
     try:
         return _made(parameters)
-    except refused as error:
+    except Exception as error:  # pydantic's own, and whatever the application's types raise
         for parameter in parameters:  # pydantic advises how to change its models; here it is one hint that is wrong
             try:
                 _made([parameter])
-            except refused:
-                raise SettingError(f"tool {owner}: {_unfit(parameter)}.", fix=_TYPED) from error
+            except Exception as cause:
+                raise SettingError(f"tool {owner}: {_unfit(parameter, cause)}.", fix=_TYPED) from error
         raise SettingError(f"tool {owner}: its parameters fit no JSON schema together.", fix=_TYPED) from error
 
 
 def _made(parameters: list[inspect.Parameter]) -> tuple[Any, dict[str, Any]]:
     """A model of pydantic with numbered fields: any name may then be a parameter's."""
     from pydantic import ConfigDict, create_model
+    from pydantic.json_schema import PydanticJsonSchemaWarning
 
     fields: dict[str, Any] = {f"p{number}": _field(parameter) for number, parameter in enumerate(parameters)}
     model = create_model("Arguments", __config__=ConfigDict(extra="forbid"), **fields)
-    return model, {"properties": {}, **_without_titles(model.model_json_schema())}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PydanticJsonSchemaWarning)  # a default that has no form in JSON is left out
+        schema = {"properties": {}, **_tidied(model.model_json_schema())}
+    if not is_sendable(schema):
+        raise ValueError("its schema would hold a number or a text that JSON does not know")
+    return model, schema
 
 
-def _unfit(parameter: inspect.Parameter) -> str:
+def _unfit(parameter: inspect.Parameter, cause: Exception) -> str:
+    from pydantic.errors import PydanticUserError
+
     kind = parameter.annotation
     hint = " ".join((kind.__name__ if isinstance(kind, type) else inspect.formatannotation(kind)).split())[:80]
-    return f"no schema can be made of its parameters: {parameter.name} is {hint}, which JSON cannot hold"
+    why = "which JSON cannot hold"
+    if not isinstance(cause, PydanticUserError | NameError | TypeError):  # a bound, a pattern
+        lines = str(cause).split("\n")
+        why = f"which cannot be: {' '.join(lines[-1].split())[:_LONGEST_REASON]}".removesuffix(".")
+    return f"no schema can be made of its parameters: {parameter.name} is {hint}, {why}"
 
 
 def _field(parameter: inspect.Parameter) -> tuple[Any, Any]:
@@ -103,14 +115,18 @@ def _field(parameter: inspect.Parameter) -> tuple[Any, Any]:
     return parameter.annotation, field(default, alias=parameter.name, **dict(described))
 
 
-def _without_titles(schema: Any) -> Any:
-    """Titles only repeat the names; a parameter called "title" is no text, and stays."""
+def _tidied(schema: Any) -> Any:
+    """Without titles, which only repeat the names; a parameter called "title" is no text, and stays.
+
+    Defaults that JSON does not know, as NaN, go as well.
+    """
     if isinstance(schema, list):
-        return [_without_titles(item) for item in schema]
+        return [_tidied(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
     kept = {key: value for key, value in schema.items() if key != "title" or not isinstance(value, str)}
-    return {key: value if key in _DATA else _without_titles(value) for key, value in kept.items()}
+    tidied = {key: value if key in _DATA else _tidied(value) for key, value in kept.items()}
+    return tidied if is_sendable(tidied.get("default")) else {k: v for k, v in tidied.items() if k != "default"}
 
 
 def _told(problems: list[Any]) -> str:

@@ -17,6 +17,7 @@ from discussion_helper.failures import told
 from discussion_helper.text.artifacts import ToolCall, ToolResult
 from discussion_helper.text.state import State, Turn
 from discussion_helper.text.step import Step
+from discussion_helper.text.tool_json import is_sendable
 from discussion_helper.text.tool_output import Output, Unsendable, output_of
 from discussion_helper.text.tool_parameters import BadArguments, Parameters
 
@@ -67,16 +68,19 @@ class Tool:
         SettingError.
         """
         name = name or str(getattr(function, "__name__", type(function).__name__))
-        if not _NAME.fullmatch(name):
-            raise SettingError(f"tool {name[:80]!r}: a model cannot call that.", fix="Use 1 to 64 of A-Z a-z 0-9 _ -.")
-        if not timeout_s > 0:
-            raise SettingError(f"tool {name}: timeout_s is {timeout_s}.", fix="Give seconds above 0.")
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            what = f"tool {str(name)[:80]!r}: a model cannot call that."
+            raise SettingError(what, fix="Use 1 to 64 of A-Z a-z 0-9 _ -.")
+        if not isinstance(timeout_s, int | float) or not timeout_s > 0:
+            raise SettingError(f"tool {name}: timeout_s is {str(timeout_s)[:80]}.", fix="Give seconds above 0.")
         if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
             raise SettingError(f"tool {name} yields its results.", fix="Return them at once.")
         if description is None:
             description = inspect.cleandoc(function.__doc__ or "")
             if not description:
                 _log.warning("the tool %s has no docstring: a model learns what it does from its name alone", name)
+        if not isinstance(description, str) or not is_sendable(description):
+            raise SettingError(f"tool {name}: its description is no text.", fix="Decode it properly.")
         parameters = Parameters(function, owner=name)
         return cls(name, description, parameters, function, parallel=parallel, timeout_s=timeout_s, render=render)
 

@@ -13,6 +13,7 @@ import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import Field
 
 from discussion_helper.errors import SettingError
 from discussion_helper.text.artifacts import TextDelta, ToolCall, ToolResult, payload_of
@@ -141,6 +142,12 @@ def test_methods_and_objects_make_tools() -> None:
 class Opaque: ...
 
 
+class Raising:
+    @classmethod
+    def __get_pydantic_core_schema__(cls, *_: Any) -> Any:
+        raise LookupError("not today")
+
+
 def untyped(x) -> None: ...  # type: ignore[no-untyped-def]
 def several(*words: str) -> None: ...
 def by_place(x: int, /) -> None: ...
@@ -149,6 +156,19 @@ def of_a_class_beside(city: str, x: Opaque) -> None: ...
 def unknown(x: "Nowhere") -> None: ...  # type: ignore[name-defined]  # noqa: F821
 def yielding() -> Any:
     yield 1
+
+
+def of_a_pattern(city: str, x: Annotated[str, Field(pattern=r"^(?=.*[A-Z])\w+$")]) -> None: ...
+def of_a_huge_pattern(x: Annotated[str, Field(pattern=r"^(\w{1,1000}){1,1000}$")]) -> None: ...
+def of_a_length(x: Annotated[str, Field(min_length=3, max_length=-1)]) -> None: ...
+def of_no_bound(x: Annotated[float, Field(examples=[float("nan")])]) -> None: ...
+def of_no_text(x: Annotated[str, "half \ud83d"]) -> None: ...
+def of_a_type_that_raises(x: Raising) -> None: ...
+def of_no_attribute(x: "re.Nowhere") -> None: ...  # type: ignore[name-defined]
+def of_no_code(x: "1+") -> None: ...  # type: ignore[valid-type]  # noqa: F722
+def of_a_quotient(x: "1 / 0") -> None: ...  # type: ignore[valid-type]
+def told_by_half() -> None:
+    """Half of \ud83d."""
 
 
 @pytest.mark.parametrize(
@@ -161,6 +181,17 @@ def yielding() -> Any:
         (of_a_class_beside, "no schema can be made of its parameters: x is Opaque, which JSON cannot hold"),
         (unknown, "its signature cannot be read"),
         (yielding, "yields its results"),
+        (of_a_pattern, r"parameters: x is .*, which cannot be: error: look-around, .* is not supported\. Give"),
+        (of_a_huge_pattern, "which cannot be: SchemaError: Compiled regex exceeds size limit"),
+        (of_a_length, "parameters: x is .*, which cannot be"),
+        (of_no_bound, "would hold a number or a text that JSON does not know"),
+        (of_no_text, "would hold a number or a text that JSON does not know"),
+        (of_a_type_that_raises, "x is Raising, which cannot be: not today"),
+        (of_no_attribute, "its signature cannot be read .*Nowhere"),
+        (of_no_code, "its signature cannot be read"),
+        (of_a_quotient, "its signature cannot be read .division by zero"),
+        (told_by_half, "its description is no text"),
+        (5, "its signature cannot be read"),
         (lambda: None, "a model cannot call that"),
     ],
 )
@@ -188,7 +219,18 @@ def test_a_tool_of_which_the_model_learns_nothing_is_warned_of(caplog: pytest.Lo
     assert ["the tool bare has no docstring: a model learns what it does from its name alone"] == caplog.messages
 
 
+def test_a_default_that_json_does_not_know_is_not_told() -> None:
+    def take(x: float = float("nan"), y: int = object(), z: int = 3) -> None:  # type: ignore[assignment]
+        """Take."""
+
+    properties = Tool.of(take).schema["parameters"]["properties"]
+    assert properties == {"x": {"type": "number"}, "y": {"type": "integer"}, "z": {"default": 3, "type": "integer"}}
+
+
 def test_bad_settings_are_refused() -> None:
+    for wrong in ({"timeout_s": "5"}, {"name": 5}, {"description": 5}):
+        with pytest.raises(SettingError):
+            Tool.of(weather.function, **wrong)
     with pytest.raises(SettingError, match="timeout_s is 0"):
         Tool.of(weather.function, timeout_s=0)
     with pytest.raises(SettingError, match="same name"):
