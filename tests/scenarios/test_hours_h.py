@@ -224,6 +224,7 @@ async def test_three_hours_with_a_thousand_interruptions_are_flat(
             on.answers.cancelled_s.clear()
             on.voice.spoken.clear()
             on.ears.calls.clear()
+            del on.room._world._marks[:-40]  # the room's own notes, of which no talk has any (0.3 MB an hour)
             if number % 50 == 0:
                 known = sum(counted().values())
                 rows.append((on.room.now_s / 3_600.0, number, resident_mb(), known, waiting(on)))
@@ -239,6 +240,6 @@ async def test_three_hours_with_a_thousand_interruptions_are_flat(
 
         assert cut >= 2 * number
         assert len({tuple(row[4].items()) for row in rows}) == 1
-        # Three turns, one of them with its timing, and eight marks of the room: nothing else is kept.
-        assert (late[-1][3] - late[0][3]) / (late[-1][1] - late[0][1]) < 12.5
+        # Three turns: nothing else is kept.
+        assert (late[-1][3] - late[0][3]) / (late[-1][1] - late[0][1]) < 4.5
         assert slope < 1.0
