@@ -1,6 +1,9 @@
 """`discussion-helper threads`: the conversations that are kept."""
 
 import argparse
+import errno
+import os
+import sys
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,11 +47,13 @@ def _action(
 
 
 def _run(work: _Run, arguments: argparse.Namespace) -> int:
-    """Do it; the exit code. Raises DiscussionError."""
+    """Do it; the exit code. Raises DiscussionError, and OSError where there is no standard output."""
     import anyio
 
     from discussion_helper.text.threads.sqlite import SqliteThreads
 
+    if sys.stdout is None:  # `print` would say nothing, and a thread be deleted
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
     path = _path_of(arguments.store)
 
     async def opened() -> None:
@@ -175,6 +180,7 @@ def _no_thread(arguments: argparse.Namespace) -> SettingError:
 
 
 def _print_json(data: object) -> None:
-    from discussion_helper.text.threads.codec import dumped
+    """In ASCII: no terminal obeys it, and nothing in it is unseen."""
+    import json
 
-    print(dumped(data).decode())
+    print(json.dumps(data, allow_nan=False, separators=(",", ":")))

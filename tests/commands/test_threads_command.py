@@ -2,6 +2,8 @@
 
 import json
 import shlex
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +63,48 @@ def test_the_list_as_a_document(store: Path, capsys: pytest.CaptureFixture[str])
 
     assert {"id", "created_at", "updated_at", "turn_count", "first"} == threads[1].keys()
     assert (OLD, 2, "Hello there.") == tuple(threads[1][key] for key in ("id", "turn_count", "first"))
+
+
+def test_documents_are_in_ascii(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    odd = "\x1b[2J \x7f \x9b2J \u202e \u200b \ufeff \U000e0041 日本 \ud83d"
+
+    async def fill() -> None:
+        async with SqliteThreads(store) as threads:
+            thread = await threads.create(thread_id="an-odd-thread", metadata={"k\x9b": "\u202e"})
+            await threads.append(thread, said("user", odd))
+
+    anyio.run(fill)
+    for arguments in (["list"], ["show", "an-odd-thread"], ["delete", "an-odd-thread"]):
+        main(["threads", *arguments, "--json", "--store", str(store)])
+        printed = capsys.readouterr().out.removesuffix("\n")
+        assert printed.isascii()
+        assert printed.isprintable()
+        if arguments[0] == "show":
+            assert odd == json.loads(printed)["turns"][0]["artifacts"][0]["content"]
+
+
+@pytest.mark.parametrize("wire", [[], ["--json"]])
+def test_without_standard_output_nothing_is_done(
+    store: Path, wire: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for arguments in (["list"], ["show", OLD], ["delete", OLD]):
+        with monkeypatch.context() as patch:
+            patch.setattr("sys.stdout", None)  # what Python makes of a closed one
+            assert 1 == main(["threads", *arguments, *wire, "--store", str(store)])
+        assert "The output could not be written: Bad file descriptor." in capsys.readouterr().err
+    assert 0 == main(["threads", "show", OLD, "--store", str(store)])
+
+
+def test_a_thread_that_cannot_be_read_is_told_of_beside_the_others(
+    store: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    with closing(sqlite3.connect(store)) as database, database:
+        database.execute(f"UPDATE threads SET updated_at = CAST(X'ff' AS TEXT) WHERE id = '{OLD}'")
+    assert 0 == main(["threads", "list", "--store", str(store)])
+    assert {NEW, EMPTY} == {line.split()[0] for line in capsys.readouterr().out.splitlines()}
+    assert [OLD in message for message in caplog.messages] == [True]
+    assert 1 == main(["threads", "show", OLD, "--store", str(store)])
+    assert "Delete the thread" in capsys.readouterr().err
 
 
 def test_a_thread_is_shown_without_anything_that_a_terminal_obeys(
