@@ -15,6 +15,7 @@ from discussion_helper.responder.base import with_system
 from discussion_helper.responder.decoding import Decoding
 from discussion_helper.responder.history import fitting, size_of, weight_of
 from discussion_helper.responder.llama import ContextFull, Llama, Take, check_model_file
+from discussion_helper.responder.too_large import too_large
 
 __all__ = ["LEAST_CONVERSATION", "EmbeddedModel", "EmbeddedRequest"]
 
@@ -135,15 +136,23 @@ class EmbeddedModel:
         return Llama(self._path, threads=self._threads, context=self._context, template=self._template)
 
     def _answer(self, request: EmbeddedRequest, take: Take) -> str:
+        guess = self._bytes_per_token
+        try:
+            return self._fitted(request, take)
+        except ResponderError:  # what fits into no context tells nothing about other requests
+            self._bytes_per_token = guess
+            raise
+
+    def _fitted(self, request: EmbeddedRequest, take: Take) -> str:
         refused: list[Any] = []
         while not take(""):
             if self._llama is None:
                 self._llama = self._load()
                 continue
-            messages = request.whole(fitting(request.messages, self._room(request)))
-            if messages == refused and messages and messages[-1]["role"] == "tool":
-                what = "What the tools gave does not fit into the context."
-                raise ResponderError(what, fix="Give the provider a larger context, or Tools a smaller max_chars.")
+            kept = fitting(request.messages, self._room(request))
+            messages = request.whole(kept)
+            if messages == refused:  # nothing more can be left out
+                raise too_large(request.system, request.tools, kept)
             try:
                 finish = self._llama.chat(self._body(request, messages, self._llama), take)
             except ContextFull as full:
@@ -176,11 +185,6 @@ class EmbeddedModel:
         """The model counted `tokens` in a request that was to fit: guess lower."""
         turns = sum(weight_of(message) for message in messages if message["role"] != "system")
         self._bytes_per_token = 0.9 * min(self._bytes_per_token, (turns + request.fixed) / tokens)
-        if self._bytes_per_token < 0.1:
-            what = "The system prompt does not fit into the context."
-            if request.tools:
-                what = "The system prompt and the tools do not fit into the context."
-            raise ResponderError(what, fix="Make it shorter." if not request.tools else "Offer fewer tools.")
 
 
 def _sampling(temperature: float, seed: int | None) -> dict[str, Any]:

@@ -206,8 +206,49 @@ async def test_tools_for_a_template_without_are_refused(provider: EmbeddedProvid
 
 async def test_tools_that_do_not_fit_are_told(provider: EmbeddedProvider, llama: PlayedLlama) -> None:
     llama.too_long = 10_000
-    with pytest.raises(ResponderError, match="The system prompt and the tools do not fit"):
+    with pytest.raises(ResponderError, match=r"What is told of the tools does not fit .*Offer fewer tools"):
         await given_by(provider, Tools(weather))
+
+
+def looked_up(*results: str, question: str = "Weather?", city: str = "Rome", system: str = "") -> State:
+    turns = [Turn("system", (Text(system),)), Turn("user", (Text("Hi."),)), Turn("user", (Text(question),))]
+    for number, result in enumerate(results):
+        turns.append(Turn("assistant", (ToolCall(f"c{number}", "weather", f'{{"city": "{city}"}}'),)))
+        turns.append(Turn("tool", (ToolResult(f"c{number}", result),)))
+    return State(turns)
+
+
+LONG = "word " * 2000
+
+
+@pytest.mark.parametrize(
+    ("state", "says"),
+    [
+        (looked_up(LONG), r"What the tools gave does not fit .*smaller max_chars, or give the model a larger context"),
+        (looked_up(*["word " * 100] * 20), r"What the tools gave for one message, 20 results together, does not fit"),
+        (looked_up("rain", question=LONG), r"The message that tools were called for does not fit .*Send a shorter"),
+        (looked_up("rain", city=LONG), r"What the tools were called with does not fit"),
+        (looked_up("rain", system=LONG), r"The system prompt does not fit .*Make it shorter"),
+        (looked_up(system=LONG), r"The system prompt does not fit"),
+    ],
+)
+async def test_what_does_not_fit_is_named(
+    provider: EmbeddedProvider, llama: PlayedLlama, state: State, says: str
+) -> None:
+    llama.too_long = 2000
+    for _ in range(5):
+        with pytest.raises(ResponderError, match=says):
+            await given_by(provider, Tools(weather), state=state)
+
+
+async def test_what_does_not_fit_shortens_no_later_message(provider: EmbeddedProvider, llama: PlayedLlama) -> None:
+    llama.too_long = 2000
+    for _ in range(20):
+        with pytest.raises(ResponderError):
+            await given_by(provider, state=looked_up(system=LONG))
+    llama.too_long = 0
+    await given_by(provider, state=looked_up(question="word " * 100))
+    assert llama.requests[-1]["messages"][-1]["content"] == "Hi.\n" + "word " * 100
 
 
 async def test_one_call_at_a_time(provider: EmbeddedProvider, llama: PlayedLlama) -> None:
