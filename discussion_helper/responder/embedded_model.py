@@ -159,6 +159,11 @@ class EmbeddedModel:
                 self._correct(request, messages, full.tokens)
                 refused = messages
                 continue
+            except ResponderError as error:
+                culprit = self._culprit(request, self._llama)
+                if culprit is None:
+                    raise
+                raise culprit from error
             request.usage = self._llama.usage if request.counted else None
             return finish
         return ""
@@ -175,6 +180,19 @@ class EmbeddedModel:
             opening = llama.template.opening
             body["messages"] = [*messages, *([{"role": "assistant", "content": opening}] if opening else [])]
         return {**body, "tools": list(request.tools), "tool_choice": request.tool_choice}
+
+    def _culprit(self, request: EmbeddedRequest, llama: Llama) -> ResponderError | None:
+        """Of a request that failed: the error that names the tool which the model cannot take even alone."""
+        asked = [{"role": "user", "content": "?"}]
+        for tool in request.tools if request.tool_choice != "none" else ():
+            try:
+                llama.chat({"messages": asked, "max_tokens": 1, "tools": [tool]}, lambda _: True)
+            except ContextFull:
+                continue
+            except ResponderError as alone:
+                what = f"The language model cannot take the tool {tool['function']['name']}: {alone.what}"
+                return ResponderError(what, fix="Give its parameters simpler types, or offer it to another model.")
+        return None
 
     def _room(self, request: EmbeddedRequest) -> int:
         """Bytes for the turns, beside the system prompt, the tools and the reply."""

@@ -3,10 +3,11 @@
 import time
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import anyio
 import pytest
+from pydantic import Field
 
 from discussion_helper.errors import ModelCorrupt, ModelMissing, ResponderError, SettingError
 from discussion_helper.models import Store, load_manifest
@@ -26,6 +27,7 @@ from discussion_helper.text.artifacts import (
 )
 from discussion_helper.text.inputs import UserMessageEvent
 from discussion_helper.text.manager import Manager
+from discussion_helper.text.providers.chatml_tools import CHATML_TOOLS
 from discussion_helper.text.providers.embedded import EmbeddedProvider
 from discussion_helper.text.providers.options import MaxTokens, Seed, Temperature, ToolChoice
 from discussion_helper.text.state import State, Turn
@@ -53,6 +55,7 @@ class PlayedLlama:
         self.pieces: list[Piece] = ["Hello", " there."]
         self.endless = False
         self.too_long = 0
+        self.refused = ""
         self.running = self.most = 0
         self.usage: tuple[int, int] | None = None
         self.template = ChatTemplate(takes_tools=True, opening="<tool_call>")
@@ -62,6 +65,8 @@ class PlayedLlama:
 
     def chat(self, request: Mapping[str, Any], take: Take) -> str:
         self.requests.append(dict(request))
+        if any(tool["function"]["name"] == self.refused for tool in request.get("tools", ())):
+            raise ResponderError("No grammar.")
         if self.too_long:
             raise ContextFull(self.too_long)
         self.running += 1
@@ -176,6 +181,47 @@ async def test_an_id_of_the_thread_is_not_given_again(provider: EmbeddedProvider
     turns = [*HELLO.turns, Turn("assistant", (ToolCall("c", "weather"),)), Turn("tool", (ToolResult("c", "rain"),))]
     [delta, _] = await given_by(provider, Tools(weather), state=State(turns))
     assert delta.id not in ("", "c")
+
+
+Deep = Annotated[int, Field(ge=-(10**30), le=10**30), "how deep"]
+
+
+def hard(
+    code: Annotated[str, Field(pattern="^[a-z]+$")],
+    long: Annotated[str, Field(min_length=100_000)],
+    few: Annotated[list[Deep], Field(max_length=3)],
+    pattern: Literal["pattern"] = "pattern",
+) -> str:
+    """Hard to choose words by."""
+    return "ok"
+
+
+async def test_what_the_model_cannot_choose_words_by_is_told_instead(
+    provider: EmbeddedProvider, llama: PlayedLlama
+) -> None:
+    tools = Tools(hard)
+    await given_by(provider, tools)
+    properties = llama.requests[0]["tools"][0]["function"]["parameters"]["properties"]
+    assert properties == {
+        "code": {"type": "string", "description": "(pattern ^[a-z]+$)"},
+        "long": {"type": "string", "description": "(minLength 100000)"},
+        "few": {
+            "type": "array",
+            "maxItems": 3,
+            "items": {"type": "integer", "description": f"(maximum {10**30}, minimum -{10**30})"},
+        },
+        "pattern": {"type": "string", "const": "pattern", "default": "pattern"},
+    }
+    assert tools.schemas[0]["parameters"]["properties"]["long"]["minLength"] == 100_000
+
+
+async def test_a_tool_that_the_model_cannot_take_is_named(provider: EmbeddedProvider, llama: PlayedLlama) -> None:
+    def broken(city: str) -> None:
+        """It is broken."""
+
+    llama.refused = "broken"
+    with pytest.raises(ResponderError, match=r"cannot take the tool broken: No grammar\..*simpler types"):
+        await given_by(provider, Tools(weather, broken))
 
 
 async def test_a_call_that_must_be_is_begun_for_the_model(provider: EmbeddedProvider, llama: PlayedLlama) -> None:
@@ -297,6 +343,18 @@ async def test_bad_files_and_settings_are_refused(tmp_path: Path) -> None:
             EmbeddedProvider(path, **settings)
     with pytest.raises(SettingError, match="temperature is 3"):
         EmbeddedProvider(path, temperature=3)
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_the_real_model_prints_nothing_of_hard_tools(capfd: pytest.CaptureFixture[str]) -> None:
+    [path] = Store().path_of(load_manifest().model("SmolLM2-135M")).glob("*.gguf")
+    provider = EmbeddedProvider(path, context=1024, max_tokens=16, seed=1, chat_template=CHATML_TOOLS)
+    with anyio.fail_after(40):
+        given = await given_by(provider, Tools(hard), ToolChoice("required"))
+    await provider.aclose()
+    assert any(isinstance(artifact, ToolCallDelta) for artifact in given)
+    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.models
