@@ -13,6 +13,7 @@ from discussion_helper.background import Background
 from discussion_helper.errors import ResponderError, SettingError
 from discussion_helper.responder.base import with_system
 from discussion_helper.responder.decoding import Decoding
+from discussion_helper.responder.grammar import for_grammar
 from discussion_helper.responder.history import fitting, size_of, weight_of
 from discussion_helper.responder.llama import ContextFull, Llama, Take, check_model_file
 from discussion_helper.responder.too_large import too_large
@@ -45,12 +46,15 @@ class EmbeddedRequest:
     """Kept free for the reply, where that is more: what is read ahead of it must leave out the same turns."""
     sampling: Mapping[str, Any]
     tools: Sequence[Mapping[str, Any]] = ()
-    """As OpenAI's interface takes them."""
+    """As OpenAI's interface takes them; kept in the form of which llama.cpp can make a grammar."""
     tool_choice: str = "auto"
     counted: bool = False
     """Whether to set `usage`."""
     usage: tuple[int, int] | None = None
     """Tokens of the prompt and of the reply, at the end."""
+
+    def __post_init__(self) -> None:
+        self.tools = [for_grammar(tool) for tool in self.tools]
 
     def whole(self, kept: Sequence[Any]) -> list[Any]:
         """The messages with the system's. Raises ValueError for one that is none."""

@@ -7,7 +7,6 @@ from typing import Any
 
 from discussion_helper.errors import ResponderError, SettingError
 from discussion_helper.responder.embedded_model import LEAST_CONVERSATION, EmbeddedModel, EmbeddedRequest
-from discussion_helper.responder.grammar import for_grammar
 from discussion_helper.responder.llama import Piece
 from discussion_helper.responder.reasoning import ReasoningFilter
 from discussion_helper.text.artifacts import Artifact, Image, ReasoningDelta, Text, TextDelta, Usage
@@ -114,7 +113,7 @@ class EmbeddedProvider:
                 case ToolChoice():
                     choice = option.after(state)
                 case OffersTools() if option.name == "tools":
-                    tools = [for_grammar(tool) for tool in offered(option)]
+                    tools = offered(option)
         return EmbeddedRequest(
             messages=messages_of(_told(state, with_calls=bool(tools))),
             system="\n".join(turn.text for turn in state.turns if turn.role == "system" and turn.text.strip()),
