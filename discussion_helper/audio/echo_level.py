@@ -7,9 +7,11 @@ __all__ = [
     "ABOVE_NOISE",
     "BLOCKS",
     "CAUTIOUS_STEP",
+    "FALL",
     "FIRST_WEIGHT",
     "LEAST_PLAYED",
     "LEAST_WEIGHT",
+    "LOUD_PLAYED",
     "NOISE_RISE",
     "STEP_DOWN",
     "STEP_UP",
@@ -26,6 +28,12 @@ CAUTIOUS_STEP = 0.01
 """Upwards, when it is not sure that the microphone hears nothing but echo."""
 LEAST_WEIGHT = 1e-6
 """Nothing is forgotten for good."""
+FALL = 0.8
+LOUD_PLAYED = 1e-4
+"""-40 dBFS. When this or more was played, and the microphone heard nothing but noise for longer than the reach of the
+model, there is no echo, as with headphones: then what is expected falls by 1 dB in each block. After 1 s of a first
+reply -58 dBFS are expected instead of -26, and somebody who talks over it is heard; no echo, of whatever delay, is missed
+for it."""
 ABOVE_NOISE = 4.0
 """A block has to be that much stronger than the noise floor (6 dB) to say anything about the echo."""
 LEAST_PLAYED = 1e-6
@@ -60,6 +68,8 @@ class EchoLevel:
         self._weights = np.full(BLOCKS, FIRST_WEIGHT)
         self._played = np.zeros(BLOCKS)
         self._noise = 1e-3
+        self._unheard = 0
+        """Blocks in a row in which the echo of something loud would have been heard, and was not."""
 
     def step(self, near: float, far: float, *, only_echo: bool) -> float:
         """Mean squares of the next block of the microphone and of the reference; the one to expect in the microphone.
@@ -82,4 +92,6 @@ class EchoLevel:
             error = min(error, 3.0 * echo) if near > least else 0.0
         upwards = STEP_UP if only_echo else CAUTIOUS_STEP
         step = STEP_DOWN if error < 0.0 else upwards
-        self._weights = np.maximum(self._weights * np.exp(step * error * parts / echo**2), LEAST_WEIGHT)
+        weights = self._weights * np.exp(step * error * parts / echo**2)
+        self._unheard = 0 if near > least else self._unheard + (self._played.max() > LOUD_PLAYED)
+        self._weights = np.maximum(weights * (FALL if self._unheard > BLOCKS else 1.0), LEAST_WEIGHT)

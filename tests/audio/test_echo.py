@@ -195,6 +195,13 @@ def test_a_loudspeaker_turned_up_or_down_is_learnt() -> None:
     assert expected_while_speaking(level, 0.0005, seconds=20) == pytest.approx(-33.0, abs=2.0)
 
 
+def test_with_headphones_nothing_is_expected_after_the_first_second() -> None:
+    level = EchoLevel()
+    heard = [level.step(1e-6, 0.01 * (number % 40 < 30), only_echo=False) for number in range(100)]
+
+    assert 10 * np.log10(max(heard[90:])) < -45.0
+
+
 def test_samples_that_are_no_numbers_are_silence() -> None:
     path = EchoPath()
     path.clean(np.full(160, np.nan, np.float32), 1.0)
