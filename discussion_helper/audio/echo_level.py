@@ -32,8 +32,7 @@ FALL = 0.8
 LOUD_PLAYED = 1e-4
 """-40 dBFS. When this or more was played, and the microphone heard nothing but noise for longer than the reach of the
 model, there is no echo, as with headphones: then what is expected falls by 1 dB in each block. After 1 s of a first
-reply -58 dBFS are expected instead of -26, and somebody who talks over it is heard; no echo, of whatever delay, is missed
-for it."""
+reply -58 dBFS are expected instead of -26, and somebody who talks over it is heard; no echo is missed for it."""
 ABOVE_NOISE = 4.0
 """A block has to be that much stronger than the noise floor (6 dB) to say anything about the echo."""
 LEAST_PLAYED = 1e-6

@@ -23,7 +23,11 @@ from discussion_helper.voice.pauses import Pauses
 from discussion_helper.voice.ports import Device, Driver, Ears, Runner, Sink, Source
 from discussion_helper.voice.reopening import Reopening, opened_again
 
-__all__ = ["AudioEngine"]
+__all__ = ["FADED_S", "AudioEngine"]
+
+FADED_S = 0.06
+"""After so long a reply that was halted has faded out in the room: a block under way, the fade of 5 ms, the next block, and
+a device's latency of 20 to 40 ms. A device that is closed before it clicks."""
 
 _log = logging.getLogger(__name__)
 
@@ -160,6 +164,8 @@ class AudioEngine:
         await self._reopening.stop("playback")
         sink, self._sink = self._sink, None
         if sink is not None:
+            if not self._playback.idle and self._playback.is_cut:
+                await anyio.sleep(FADED_S)
             self._underflows += sink.underflows
             await self._run(sink.close)
             await self._run(self._driver.close)

@@ -28,6 +28,10 @@ class LoopBreaker:
         tripped, self.tripped = self.tripped, self.tripped or self._count >= IN_A_ROW
         return self.tripped and not tripped
 
+    def is_loop(self, text: str, spoken: Iterable[str]) -> bool:
+        """Once it has said so, what is half of the agent's own words is not answered any more."""
+        return self.tripped and overlap_of(text, spoken) >= LOOP_SHARE
+
     def reset(self) -> None:
         """Another microphone, or another place."""
         self._count, self.tripped = 0, False

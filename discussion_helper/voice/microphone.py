@@ -195,7 +195,7 @@ class MicrophoneListener:
             self._notify()
 
     def _read(self, result: Recognised, voiced_s: float, final: bool) -> None:
-        echo = bool(result.text) and is_echo(result.text, self._spoken())
+        echo = is_echo(result.text, self._spoken())
         self._microphone.words(
             Words(
                 text=result.text,
@@ -253,7 +253,7 @@ class MicrophoneListener:
 
     def _checked(self, result: Recognised, *, is_told: bool) -> str:
         """The text, unless it is the agent's own; a `decision` says what a turn is and why, if none has."""
-        echo = bool(result.text) and is_echo(result.text, self._spoken())
+        echo = is_echo(result.text, self._spoken()) or self._breaker.is_loop(result.text, self._spoken())
         text = "" if echo else result.text
         if not is_told:
             why = "the agent's own words" if echo else result.refused or ("words" if text else "no words")
