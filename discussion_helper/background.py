@@ -5,6 +5,7 @@ This is the one place that starts a task outside a task group. The handle is its
 
 import asyncio
 import contextvars
+import math
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
@@ -15,7 +16,7 @@ from anyio.lowlevel import checkpoint
 
 from discussion_helper.failures import Carried
 
-__all__ = ["LET_GO_S", "TURNS_OWED", "Background", "CancelledWithin", "Home", "isolated", "unwrapped"]
+__all__ = ["LET_GO_S", "TURNS_OWED", "Background", "CancelledWithin", "Home", "isolated", "loop_ends", "unwrapped"]
 
 T = TypeVar("T")
 
@@ -40,7 +41,10 @@ class Home:
     """The thread and the event loop that something belongs to."""
 
     def __init__(self) -> None:
+        """Raises RuntimeError where no event loop runs."""
         self._thread, self._loop = _here()
+        if self._loop is None:
+            raise RuntimeError("it must be used from a running event loop (inside async code)")
         self._asyncio = self._loop if isinstance(self._loop, asyncio.AbstractEventLoop) else None
 
     def check(self, name: str) -> None:
@@ -61,11 +65,22 @@ class Background(Generic[T]):
     at every turn of an asyncio loop, which costs CPU.
     """
 
-    def __init__(self, main: Callable[[], Awaitable[T]], *, name: str = "background", shield: bool = False) -> None:
-        """`shield`: the end of the event loop does not cut it short on trio; on asyncio nothing can keep that off."""
+    def __init__(
+        self,
+        main: Callable[[], Awaitable[T]],
+        *,
+        name: str = "background",
+        shield: bool = False,
+        context: contextvars.Context | None = None,
+    ) -> None:
+        """`shield`: the end of the event loop does not cut it short on trio; on asyncio nothing can keep that off.
+
+        `context`: what the task's context variables are; without it, a copy of the starter's.
+        """
         self._main = main
         self._name = name
         self._shield = shield
+        self._context = context
         self._scope: anyio.CancelScope | None = None  # made by the task: there may be no event loop yet
         self._cancelled = False
         self._over = False
@@ -100,8 +115,8 @@ class Background(Generic[T]):
         """Begin. Raises RuntimeError off a running event loop, or the second time; then nothing was started."""
         if self.started:
             raise RuntimeError(f"{self._name} was started before; make a new one")
-        self._task = _spawn(self._run, self._name)
-        self._home = _here()
+        self._task, loop = _spawn(self._run, self._name, self._context)
+        self._home = threading.get_ident(), loop
         self.started = True
         return self
 
@@ -113,7 +128,11 @@ class Background(Generic[T]):
         except anyio.get_cancelled_exc_class() as cancellation:
             self._explain(cancellation)
         except BaseException as error:  # kept for wait()
-            self._error = unwrapped(error)
+            failure = unwrapped(error)
+            if isinstance(failure, anyio.get_cancelled_exc_class()):
+                self._explain(failure)
+            else:
+                self._error = failure
         finally:
             self._over = True
             self._tell()
@@ -122,8 +141,7 @@ class Background(Generic[T]):
         """A cancellation that came through: ours, dressed differently; the event loop's, which goes on; or none."""
         if self._cancelled:
             return
-        task = _asyncio_task()
-        if task is None or task.cancelling():
+        if _is_ending():
             raise cancellation
         self._error = CancelledWithin(f"{self._name} was cancelled from within")
         self._error.__cause__ = cancellation
@@ -221,11 +239,21 @@ async def isolated(call: Callable[[], Awaitable[T]], *, name: str, within_s: flo
     return await calling.wait()
 
 
-def _asyncio_task() -> asyncio.Task[Any] | None:
-    try:
-        return asyncio.current_task()
-    except RuntimeError:  # trio, where nobody else can raise its cancellations
-        return None
+def loop_ends() -> bool:
+    """Whether the event loop is on its way down, as code sees it that no scope of its own cancels.
+
+    On asyncio a task can be cancelled by anybody who has it; at the end of the loop all of them are.
+    """
+    return _is_ending() and (_trio() is not None or all(task.cancelling() for task in asyncio.all_tasks()))
+
+
+def _is_ending() -> bool:
+    """Whether the running task is being cancelled, by what is no scope of its own."""
+    trio = _trio()
+    if trio is not None:  # a Cancelled may be an old one that somebody kept and raised again
+        return bool(trio.current_effective_deadline() == -math.inf)
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
 
 
 def _here() -> tuple[int, object]:
@@ -250,13 +278,16 @@ def _trio() -> Any:
     return trio if trio is not None and trio.lowlevel.in_trio_run() else None
 
 
-def _spawn(main: Callable[[], Coroutine[Any, Any, None]], name: str) -> object:
-    """Start a coroutine as a task of the running event loop; nothing is created when there is none."""
+def _spawn(
+    main: Callable[[], Coroutine[Any, Any, None]], name: str, context: contextvars.Context | None
+) -> tuple[object, object]:
+    """Start a coroutine as a task of the running event loop, which comes second; nothing is created without one."""
     trio = _trio()
     if trio is not None:
-        return trio.lowlevel.spawn_system_task(main, name=name, context=contextvars.copy_context())
+        copied = contextvars.copy_context() if context is None else context
+        return trio.lowlevel.spawn_system_task(main, name=name, context=copied), trio.lowlevel.current_trio_token()
     try:
         loop = asyncio.get_running_loop()
     except RuntimeError:
         raise RuntimeError(f"{name} must be started from a running event loop (inside async code)") from None
-    return loop.create_task(main(), name=name)
+    return loop.create_task(main(), name=name, context=context), loop

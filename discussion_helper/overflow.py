@@ -4,7 +4,10 @@ from collections import deque
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-__all__ = ["Block", "DropNewest", "DropOldest", "Overflow"]
+__all__ = ["RESERVE", "Block", "DropNewest", "DropOldest", "Overflow"]
+
+RESERVE = 16
+"""Items over a Block's capacity that must not be lost: what is told without waiting of the ends of some five events."""
 
 T = TypeVar("T")
 
@@ -15,12 +18,13 @@ class DropOldest(Generic[T]):
     def __init__(self, gap: Callable[[int, T], T]) -> None:
         self.gap = gap
 
-    def room_for(self, item: T, buffer: deque[T], capacity: int) -> int:  # noqa: ARG002 - any item may push
-        """Make room; returns how many items were lost (here: from the front)."""
+    def hold(self, item: T, buffer: deque[T], capacity: int) -> int:
+        """Put the item into a full buffer; returns how many items were lost (here: from the front)."""
         lost = 0
         while len(buffer) >= capacity:
             buffer.popleft()
             lost += 1
+        buffer.append(item)
         return lost
 
 
@@ -33,21 +37,41 @@ class DropNewest(Generic[T]):
     def __init__(self, droppable: Callable[[T], bool]) -> None:
         self._droppable = droppable
 
-    def room_for(self, item: T, buffer: deque[T], capacity: int) -> int:
-        """Make room if the item may come in; returns how many items were lost (maybe the item itself)."""
-        if len(buffer) < capacity or self._droppable(item):
-            return int(len(buffer) >= capacity)
+    def hold(self, item: T, buffer: deque[T], capacity: int) -> int:  # noqa: ARG002 - it is full, one item goes
+        """Put the item into a full buffer if it may come in; returns how many were lost (maybe the item itself)."""
+        if self._droppable(item):
+            return 1
         victim = next((i for i, held in enumerate(buffer) if self._droppable(held)), 0)
         del buffer[victim]
+        buffer.append(item)
         return 1
 
 
 class Block(Generic[T]):
-    """Overflow: whoever publishes waits with `EventHub.room_for`; what is published without waiting is lost."""
+    """Overflow: whoever publishes waits with `EventHub.room_for`.
 
-    def room_for(self, item: T, buffer: deque[T], capacity: int) -> int:  # noqa: ARG002 - any item may be lost
-        """Make no room; returns how many items were lost (1 = the item itself)."""
-        return int(len(buffer) >= capacity)
+    What is published without waiting, as after a cancellation, is lost if it may be. What must not be lost goes into
+    a small reserve beyond the capacity: who reads gets all of it. Once that is full too, it is as with DropNewest.
+    """
+
+    def __init__(self, droppable: Callable[[T], bool] | None = None, *, reserve: int = RESERVE) -> None:
+        """`droppable`: whether an item may be lost (without it, any may). `reserve`: items held for the others."""
+        self._droppable = droppable
+        self._reserve = reserve
+        self._otherwise = DropNewest(droppable or _always)
+
+    def hold(self, item: T, buffer: deque[T], capacity: int) -> int:
+        """Put the item into a full buffer if it must not be lost; returns how many were lost (maybe the item)."""
+        if self._droppable is None or self._droppable(item):
+            return 1
+        if len(buffer) < capacity + self._reserve:
+            buffer.append(item)
+            return 0
+        return self._otherwise.hold(item, buffer, capacity)
+
+
+def _always(item: object) -> bool:  # noqa: ARG001 - whatever it is
+    return True
 
 
 Overflow = DropOldest[T] | DropNewest[T] | Block[T]

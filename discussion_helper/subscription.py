@@ -1,5 +1,6 @@
 """One watcher's place at a hub."""
 
+import logging
 from collections import deque
 from collections.abc import Callable
 from types import TracebackType
@@ -13,20 +14,25 @@ __all__ = ["Room", "Subscription"]
 
 T = TypeVar("T")
 
+_log = logging.getLogger(__name__)
+
 
 class Room:
     """Tells those who wait that a watcher may have room again; apart from it, so that they do not keep it alive."""
 
     def __init__(self) -> None:
-        self._opened = anyio.Event()
+        self._opened: anyio.Event | None = None  # made by who waits
 
     def open(self) -> None:
         """Something was read, or the watcher left."""
-        opened, self._opened = self._opened, anyio.Event()
-        opened.set()
+        opened, self._opened = self._opened, None
+        if opened is not None:
+            opened.set()
 
     async def opened(self) -> None:
         """Wait for it."""
+        if self._opened is None:
+            self._opened = anyio.Event()
         await self._opened.wait()
 
 
@@ -47,8 +53,14 @@ class Subscription(Generic[T]):
         self._awaited: anyio.Event | None = None  # made by who waits: making one takes longer than a delivery
         self._finished = False
         self._missed = 0
+        self._misjudged = False
         self.dropped = 0
         """Items this watcher lost, in all."""
+
+    @property
+    def capacity(self) -> int:
+        """Items that it holds before any is lost."""
+        return self._capacity
 
     def put(self, item: Any) -> None:
         """Take an item if it was asked for; never waits. Called by the hub."""
@@ -62,18 +74,27 @@ class Subscription(Generic[T]):
     def take(self, taken: T) -> None:
         """Hold an item in the form that this watcher has it in. Called by the hub."""
         if len(self._buffer) >= self._capacity:
-            lost = self._overflow.room_for(taken, self._buffer, self._capacity)
+            lost = self._overflow.hold(taken, self._buffer, self._capacity)
             self.dropped += lost
             self._missed += lost
-        if len(self._buffer) < self._capacity:
+        else:
             self._buffer.append(taken)
         self._wake()
+
+    def skip(self, item: Any) -> None:
+        """`put` raised on this item, in code that judges it for this watcher, who goes without it. Told once."""
+        if not self._misjudged:
+            self._misjudged = True
+            _log.exception("a watcher cannot be given an event (%s), nor others like it", type(item).__name__)
 
     def holds_up(self, item: Any) -> bool:
         """Whether the item is for this watcher, who is full and must not miss it. Asked by the hub."""
         if self.room is None or self._finished or len(self._buffer) < self._capacity:
             return False
-        return self._select(item) is not None
+        try:
+            return self._select(item) is not None
+        except Exception:  # it will be skipped
+            return False
 
     def finish(self) -> None:
         """No more items come; those held can still be read. Called by the hub."""

@@ -1,11 +1,12 @@
 """The background handle."""
 
 import asyncio
+from contextvars import Context, ContextVar
 
 import anyio
 import pytest
 
-from discussion_helper.background import Background, unwrapped
+from discussion_helper.background import Background, CancelledWithin, unwrapped
 
 pytestmark = pytest.mark.anyio
 
@@ -167,3 +168,36 @@ async def test_who_waits_for_the_ending_is_told_of_an_end_that_nobody_asked_for(
     await background.ending()
 
     assert "done" == background.result
+
+
+async def test_a_task_has_the_context_that_it_is_given() -> None:
+    who: ContextVar[str] = ContextVar("who", default="nobody")
+    who.set("the starter")
+
+    async def tell() -> str:
+        return who.get()
+
+    given = Context()
+    given.run(who.set, "somebody")
+    contexts = {"the starter": None, "nobody": Context(), "somebody": given}
+
+    assert list(contexts) == [await Background(tell, context=each).start().wait() for each in contexts.values()]
+    assert "the starter" == who.get()
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+async def test_an_old_cancellation_that_is_raised_again_is_a_failure(grouped: bool) -> None:
+    kept = list[BaseException]()
+    with anyio.CancelScope() as scope:
+        scope.cancel()
+        try:
+            await anyio.sleep_forever()
+        except BaseException as error:
+            kept.append(error)
+            raise
+
+    async def fails() -> None:
+        raise BaseExceptionGroup("one", kept) if grouped else kept[0]
+
+    with pytest.raises(CancelledWithin):
+        await Background(fails).start().wait()

@@ -218,3 +218,77 @@ async def test_every_task_that_waits_for_one_watcher_is_woken_and_a_cancelled_on
             hub.publish(number)
 
     assert [0, 1, 2] == sorted(had)
+
+
+@pytest.mark.parametrize(
+    ("published", "held", "dropped"),
+    [
+        (2, [1, 2, -1, -2], 0),
+        (3, [1, 2, -1, -2, -3], 0),
+        (5, [-1, -2, -3, -4, -5], 2),  # what may be lost is pushed out first
+        (7, [-3, -4, -5, -6, -7], 4),  # then the oldest: the bound holds whatever is published
+    ],
+)
+async def test_what_must_not_be_lost_has_a_reserve_with_who_must_not_miss_anything(
+    published: int, held: list[int], dropped: int
+) -> None:
+    hub: EventHub[int] = EventHub(overflow=Block(lambda item: item > 0, reserve=3), capacity=2)
+    watcher = hub.subscribe()
+    for item in (1, 2, *(-number for number in range(1, published + 1))):
+        hub.publish(item)
+    hub.close()
+
+    assert (held, dropped) == ([item async for item in watcher], watcher.dropped)
+
+
+async def test_a_reserve_is_for_nothing_that_may_be_lost_and_for_nobody_who_is_waited_for() -> None:
+    hub: EventHub[int] = EventHub(overflow=Block(lambda item: item > 0), capacity=2)
+    watcher = hub.subscribe()
+    for item in (1, 2, 3, -1):
+        hub.publish(item)
+    assert (3, 1) == (len(watcher), watcher.dropped)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(deliver, hub, -2)
+        await anyio.wait_all_tasks_blocked()
+        assert 1 == await anext(watcher)
+        await anyio.wait_all_tasks_blocked()
+        assert 4 == hub.sequence, "two are held, as many as it may"
+        assert 2 == await anext(watcher)
+
+    assert [-1, -2] == [await anext(watcher) for _ in range(2)]
+
+
+async def test_a_watcher_that_cannot_judge_an_item_goes_without_it_and_holds_nobody_up() -> None:
+    def odd(item: int) -> int | None:
+        return 1 // (item % 2)
+
+    def told(item: int) -> bool:
+        return 1 // (item - 3) != 0
+
+    hub: EventHub[int] = EventHub(overflow=DropNewest(told), capacity=1)
+    first, last = hub.subscribe_as(odd, overflow=Block(), capacity=1), hub.subscribe()
+    for item in (1, 2, 3, 4):
+        hub.publish(item)
+    await hub.room_for(6)
+
+    assert (1, 1) == (len(first), len(last))
+    assert [1] == [await anext(first)]
+
+
+@pytest.mark.parametrize("capacity", [1, 2, 5, 64, 1000])
+async def test_who_publishes_and_pauses_when_it_is_due_loses_nothing_for_who_reads(capacity: int) -> None:
+    hub: EventHub[int] = EventHub(overflow=DropNewest(lambda _: True), capacity=capacity)
+    watcher, had = hub.subscribe(), list[int]()
+
+    async def read() -> None:
+        had.extend([item async for item in watcher])
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(read)
+        for item in range(300):
+            if hub.sequence >= hub.pause_at:
+                await hub.pause()
+            hub.publish(item)
+        hub.close()
+
+    assert (list(range(300)), 0) == (had, watcher.dropped)
