@@ -16,6 +16,7 @@ SessionError                      something about one stream, its thread or an e
 """
 
 from discussion_helper.errors import DiscussionError
+from discussion_helper.failures import told
 
 __all__ = [
     "EventDroppedError",
@@ -104,7 +105,7 @@ class ProcessError(SessionError):
     """An event failed; `__cause__` is what it failed with."""
 
     def __init__(self, cause: BaseException | None = None) -> None:
-        super().__init__(f"process event: {cause}" if cause is not None else "process event: it failed")
+        super().__init__(f"process event: {told(cause)}" if cause is not None else "process event: it failed")
         self.__cause__ = cause
 
     @property

@@ -91,7 +91,6 @@ class Inbox:
         self._session_id = session_id
         self._capacity = capacity
         self._items: deque[Item] = deque()
-        self._changed = anyio.Event()
         self._closed = False
 
     def put(self, item: Item) -> None:
@@ -99,7 +98,6 @@ class Inbox:
         if len(self._items) >= self._capacity:
             raise QueueFullError(self._session_id, len(self._items))
         self._items.append(item)
-        self._changed.set()
 
     def take_all(self) -> list[Item]:
         """Everything that waits; nothing does then."""
@@ -115,17 +113,18 @@ class Inbox:
             return False
         return True
 
-    async def next(self) -> Item | None:
-        """Wait for the next one; None once it is closed, whatever still waits."""
-        while not self._items and not self._closed:
-            self._changed = anyio.Event()
-            await self._changed.wait()
-        return None if self._closed else self._items.popleft()
+    def take(self) -> Item | None:
+        """The next one; None if there is none, or once it is closed, whatever still waits."""
+        return self._items.popleft() if self._items and not self._closed else None
+
+    @property
+    def ready(self) -> bool:
+        """`take` would give one."""
+        return bool(self._items) and not self._closed
 
     def close(self) -> None:
         """Nothing is given out any more."""
         self._closed = True
-        self._changed.set()
 
     def __len__(self) -> int:
         """Events that wait."""

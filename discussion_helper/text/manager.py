@@ -12,16 +12,16 @@ from discussion_helper.text.errors import SessionError, SessionNotFoundError
 from discussion_helper.text.inbox import INBOX
 from discussion_helper.text.providers.base import Provider
 from discussion_helper.text.react import react
-from discussion_helper.text.sinks import Sink, Sinks
+from discussion_helper.text.sinks import DRAIN_LIMIT_S, Sink, Sinks
 from discussion_helper.text.step import BUFFER, Step
 from discussion_helper.text.stream import Stream
 from discussion_helper.text.threads.base import Thread, ThreadStore
-from discussion_helper.text.worker import TurnProcessor
+from discussion_helper.text.worker import LET_GO_S, SAVE_LIMIT_S, TurnProcessor
 
 __all__ = ["CLOSE_LIMIT_S", "Manager", "StepFactory"]
 
-CLOSE_LIMIT_S = 12.0
-"""How long closing everything may take: a turn that does not let go, and then a slow save."""
+CLOSE_LIMIT_S = LET_GO_S + SAVE_LIMIT_S + LET_GO_S + DRAIN_LIMIT_S + 1.0
+"""How long closing everything may take: a turn and then a save that do not let go, and then sinks that hang."""
 
 StepFactory = Callable[[Thread], Step | Awaitable[Step]]
 """Makes the step of one stream; called once for each."""
@@ -157,7 +157,12 @@ class Manager:
         await self.get(session_id).aclose()
 
     async def aclose(self) -> None:
-        """Close all streams at the same time, and open no more; idempotent."""
+        """Close all streams at the same time, and open no more; idempotent.
+
+        Raises RuntimeError in another thread or on another event loop than theirs; they stay open then.
+        """
+        for stream in self._streams.values():
+            stream.check_here()
         self._closed = True
         async with anyio.create_task_group() as tasks:
             for stream in tuple(self._streams.values()):

@@ -1,9 +1,11 @@
 """What a stream gives: finished turns, artifacts as they come, phases, errors, properties."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Protocol
 
+from discussion_helper.errors import SettingError
+from discussion_helper.failures import told
 from discussion_helper.text.artifacts import Artifact, payload_of
 from discussion_helper.text.inputs import EventContext
 from discussion_helper.text.state import Turn
@@ -18,6 +20,7 @@ __all__ = [
     "PropertiesEvent",
     "TurnCompleteEvent",
     "as_wire",
+    "check_output",
     "is_droppable",
     "stamped",
 ]
@@ -82,12 +85,14 @@ class ErrorEvent:
     error: BaseException
     context: EventContext = field(default_factory=EventContext)
     at_s: float = 0.0
+    passing: bool = field(default=False, kw_only=True, compare=False)
+    """It is not what an event ended with: a processor told it and went on, or the application did."""
     kind: ClassVar[str] = "error"
 
     @property
     def message(self) -> str:
         """What it failed with, in a line."""
-        return " ".join(str(self.error).split()) or type(self.error).__name__
+        return told(self.error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,25 +123,40 @@ def _setters(made: Any) -> tuple[str, _Setter, _Setter, _Setter]:
 
 
 _STAMPED: dict[type[Any], tuple[str, _Setter, _Setter, _Setter]] = {
-    made: _setters(made) for made in (TurnCompleteEvent, ArtifactEvent, LifecycleEvent, ErrorEvent, PropertiesEvent)
+    made: _setters(made) for made in (TurnCompleteEvent, ArtifactEvent, LifecycleEvent, PropertiesEvent)
 }
 """The name of the first field, and what sets the three of a new one."""
 
 
 def stamped(event: OutputEvent, at_s: float) -> OutputEvent:
-    """One of the events above with this time, made anew; others have none.
+    """One of the events above with this time, made anew; others have none. An error is `passing` then.
 
+    Raises SettingError for what is no event.
     Every event from outside comes through here; the constructor of a frozen dataclass takes two thirds longer.
     """
     fields = _STAMPED.get(type(event))
     if fields is None:
-        return event
+        check_output(event)
+        return replace(event, at_s=at_s, passing=True) if type(event) is ErrorEvent else event
+    context = event.context
+    if type(context) is not EventContext or type(event) is ArtifactEvent:
+        check_output(event)
     payload, set_payload, set_context, set_at_s = fields
     again: OutputEvent = object.__new__(type(event))
     set_payload(again, getattr(event, payload))
-    set_context(again, event.context)
+    set_context(again, context)
     set_at_s(again, at_s)
     return again
+
+
+def check_output(event: object) -> None:
+    """Raises SettingError for what watchers cannot be given: what has no kind, or no EventContext."""
+    kind, context = getattr(event, "kind", None), getattr(event, "context", None)
+    if isinstance(kind, str) and isinstance(context, EventContext):
+        return
+    what = f"the class {event.__name__}" if isinstance(event, type) else f"a {type(event).__name__}"
+    lacks = "EventContext as its context" if isinstance(kind, str) else "kind that is a text"
+    raise SettingError(f"event: {what} has no {lacks}.", fix="Use an object with both, as PropertiesEvent(...).")
 
 
 def is_droppable(event: OutputEvent) -> bool:

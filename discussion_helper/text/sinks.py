@@ -3,7 +3,7 @@
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Collection
-from contextvars import ContextVar
+from contextvars import Context, ContextVar
 from dataclasses import dataclass
 from functools import partial
 
@@ -25,7 +25,9 @@ FORWARDED = 10_000
 Sink = Callable[[str, OutputEvent], Awaitable[object] | object]
 """Called with the stream's id and the event, one after another."""
 
-_TOLD_BY: ContextVar[frozenset[int]] = ContextVar("forwarders whose sink this code is", default=frozenset())
+_LET_GO_S = 0.5
+"""How long a forwarder that is cut off may take to end."""
+_TELLING: ContextVar[object] = ContextVar("the event that this code, a sink's, is told of", default=None)
 _log = logging.getLogger(__name__)
 
 
@@ -48,8 +50,6 @@ class _Registered:
     def _called(self, stream_id: str, event: OutputEvent) -> object:
         try:
             return self.call(stream_id, event)
-        except (KeyboardInterrupt, SystemExit):
-            raise
         except BaseException as error:  # nothing is awaited: no cancellation of ours can be in it
             raise error if isinstance(error, Exception) else RuntimeError(f"it raised {error!r}") from error
 
@@ -89,9 +89,10 @@ class Sinks:
             await forwarder.drained()
 
     async def aclose(self) -> None:
-        """Wait until the forwarders of ended streams are through; the others are cut off."""
-        for stream, forwarder in tuple(self._forwarders.items()):
-            await forwarder.finish(stream)
+        """Wait until the forwarders of ended streams are through, all at the same time; the others are cut off."""
+        async with anyio.create_task_group() as tasks:
+            for stream, forwarder in tuple(self._forwarders.items()):
+                tasks.start_soon(forwarder.finish, stream)
 
     async def _tell(self, stream_id: str, event: OutputEvent) -> None:
         for sink in tuple(self._sinks):
@@ -109,33 +110,39 @@ class _Forwarder:
         self._ended = ended
         self._events: Subscription[OutputEvent] = stream.subscribe(buffer=FORWARDED, overflow="drop")
         self._told = anyio.Event()
-        self._telling = False
-        self._forwarding: Background[None] = Background(self._forward, name="a stream's forwarder").start()
+        self._telling: object = None
+        self._forwarding: Background[None] = Background(
+            self._forward, name="a stream's forwarder", context=Context()
+        ).start()
 
     async def _forward(self) -> None:
-        _TOLD_BY.set(_TOLD_BY.get() | {id(self)})
         try:
             async for event in self._events:
-                self._telling = True
+                self._telling = object()
+                _TELLING.set(self._telling)
                 await self._tell(self._stream_id, event)
-                self._telling = False
+                self._telling = None
                 told, self._told = self._told, anyio.Event()
                 told.set()
         finally:
-            self._telling = False
+            self._telling = None
             self._told.set()
             self._ended()
 
     async def drained(self) -> None:
         """Wait until nothing that was given is left to tell; a sink of its own does not wait for itself."""
-        while id(self) not in _TOLD_BY.get() and self._forwarding.running and (len(self._events) or self._telling):
+        while not self._is_here() and self._forwarding.running and (len(self._events) or self._telling):
             await self._told.wait()
+
+    def _is_here(self) -> bool:
+        """Whether the calling code is part of the sink that is told now."""
+        return self._telling is not None and self._telling is _TELLING.get()
 
     async def finish(self, stream: Stream) -> None:
         """The end: what an ended stream has left is told, within a limit."""
-        if id(self) in _TOLD_BY.get():
+        if self._is_here():
             return
         if stream.ended:
             await self._forwarding.ends(within_s=DRAIN_LIMIT_S)
         await self._events.aclose()
-        await self._forwarding.stop(within_s=DRAIN_LIMIT_S)
+        await self._forwarding.stop(within_s=_LET_GO_S)

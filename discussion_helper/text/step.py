@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Protocol, cast, runtime_checkable
 
 import anyio
-from anyio.lowlevel import checkpoint
 
 from discussion_helper.clock import SessionClock
 from discussion_helper.errors import SettingError
@@ -18,10 +17,12 @@ from discussion_helper.text.inputs import EventContext
 from discussion_helper.text.merging import Merger
 from discussion_helper.text.outputs import (
     ArtifactEvent,
+    ErrorEvent,
     LifecycleEvent,
     OutputEvent,
     Phase,
     TurnCompleteEvent,
+    check_output,
     is_droppable,
     stamped,
 )
@@ -123,33 +124,57 @@ class Step:
     async def emit(self, event: OutputEvent) -> None:
         """Give an event to the observers, then to the watchers; waits only for watchers who asked to be waited for.
 
-        Raises TurnCancelledError when the event that this step belongs to is over.
+        A checkpoint every few events, before the event is given: one whose emitter is cancelled there was not. Raises
+        SettingError for what is no event, and TurnCancelledError when the event that this step belongs to is over.
         """
-        if self.waits and self.hub.waited_for and await self.hub.room_for(event):
+        check_output(event)
+        await self._emit(stamped(event, self.clock.now()) if isinstance(event, ErrorEvent) else event)
+
+    async def _emit(self, event: OutputEvent) -> None:
+        hub = self.hub
+        if hub.sequence >= hub.pause_at or (hub.waited_for and self.waits):
+            await self._turn_to_emit(event)
             event = stamped(event, self.clock.now())
         self.give(event)
 
+    async def _turn_to_emit(self, event: OutputEvent) -> None:
+        hub = self.hub
+        if hub.sequence >= hub.pause_at:
+            await hub.pause()
+        if hub.waited_for and self.waits:
+            await hub.room_for(event)
+
     def give(self, event: OutputEvent) -> None:
-        """`emit` without waiting for anybody."""
+        """`emit` without waiting for anybody.
+
+        Raises what an observer raises to end the program (KeyboardInterrupt, SystemExit), once the event was given.
+        """
         if self.over:
             raise TurnCancelledError
+        leave: BaseException | None = None
         for observe in self._on_emit:
             try:
                 observe(event)
-            except (KeyboardInterrupt, SystemExit):
-                raise
+            except (KeyboardInterrupt, SystemExit) as error:
+                leave = error
             except BaseException:  # nothing is awaited: no cancellation of ours can be in it
                 _log.exception("an observer of %s failed", event.kind)
         self.hub.publish(event)
+        if leave is not None:
+            raise leave
 
     async def phase(self, phase: Phase) -> None:
         """Tell where the event is in its life."""
+        await self._emit(self.entered(phase))
+
+    def entered(self, phase: Phase) -> LifecycleEvent:
+        """The event that tells of this phase; the stream knows of it from here on."""
         if self._on_phase is not None and not self.over:
             self._on_phase(phase)
-        await self.emit(LifecycleEvent(phase, self.context, self.clock.now()))
+        return LifecycleEvent(phase, self.context, self.clock.now())
 
     async def _show(self, artifact: Artifact) -> None:
-        await self.emit(ArtifactEvent(artifact, self.context, self.clock.now()))
+        await self._emit(ArtifactEvent(artifact, self.context, self.clock.now()))
 
     # -- a turn of the model
 
@@ -186,7 +211,7 @@ class Step:
                         await self._keep(merger.flush(), kept)
                         kept += [artifact] if is_ours(artifact) else []
                     await self._show(artifact)
-                    await checkpoint()  # whoever follows has it now, not after the turn; a flood holds nobody up
+                    await self.hub.pause()  # whoever follows has it now, not after the turn; a flood holds nobody up
         except Exception:
             await self._keep(merger.flush(), kept)
             raise
@@ -215,11 +240,19 @@ class Step:
         failure = await self._recorded(state, turn)
         if failure is not None and (role == "user" or _is_for_good(failure)):
             raise failure
-        await self.emit(TurnCompleteEvent(turn, self.context, self.clock.now()))
+        await self._tell(turn)
         if failure is not None:
             raise failure
         await self._handled(state, turn)
         return turn
+
+    async def _tell(self, turn: Turn) -> None:
+        """It is stored, and so it is told, also when the wait for watchers is cancelled."""
+        event = TurnCompleteEvent(turn, self.context, self.clock.now())
+        try:
+            await self._turn_to_emit(event)
+        finally:
+            self.give(stamped(event, self.clock.now()))
 
     async def _recorded(self, state: State, turn: Turn) -> SaveError | StoreBusyError | None:
         """Shielded: a turn is stored and told, or neither."""

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable
+from contextvars import Context
 from datetime import UTC, datetime
 from typing import Any, Self
 
@@ -22,7 +23,7 @@ from discussion_helper.events import (
 from discussion_helper.text.errors import EventDroppedError, SessionClosedError
 from discussion_helper.text.inbox import INBOX, Inbox, Item, check_count
 from discussion_helper.text.inputs import InputEvent, InterruptEvent
-from discussion_helper.text.outputs import ClosedEvent, OutputEvent, Phase, is_droppable, stamped
+from discussion_helper.text.outputs import ClosedEvent, OutputEvent, Phase, check_output, is_droppable, stamped
 from discussion_helper.text.providers.base import Provider
 from discussion_helper.text.step import BUFFER, Step
 from discussion_helper.text.threads.base import Thread, ThreadStore
@@ -66,10 +67,17 @@ class Stream:
         self._overflow = _checked(overflow)
         self._tell_closed = closed
         self._inbox = Inbox(thread.id, capacity=inbox)
-        self._worker = Worker(thread, step, provider, processor, store, inbox=self._inbox, on_phase=self._note_phase)
+        self._worker = Worker(
+            *(thread, step, provider, processor, store),
+            inbox=self._inbox,
+            on_phase=self._note_phase,
+            attend=self._attend,
+            lost=self._end,
+        )
         self._working: Background[None] | None = None
-        self._home = Home()
-        self._ended = anyio.Event()
+        self._home: Home | None = None  # known at its first use: there may be no event loop yet
+        self._ended = False
+        self._news: anyio.Event | None = None  # made by who waits for the end
         self._closing = False
         self._floor = Floor.LISTENING
         self._asked_s = 0.0
@@ -90,7 +98,7 @@ class Stream:
     @property
     def ended(self) -> bool:
         """Closed, and everything released."""
-        return self._ended.is_set()
+        return self._ended
 
     @property
     def open(self) -> bool:
@@ -115,9 +123,11 @@ class Stream:
     # -- a Running
 
     def start(self) -> Self:
-        """Take events. The worker begins with the first one: an idle stream has no task."""
-        if self._closing:
-            raise SessionClosedError(self.id)
+        """Take events. The worker begins with the first of them and ends with the last: an idle stream has no task.
+
+        Raises SessionClosedError, and RuntimeError off a running event loop or on another one.
+        """
+        self._check_open()
         if not self.started:
             self.started = True
             self._step.clock.start()
@@ -151,6 +161,7 @@ class Stream:
 
     def events(self, *kinds: str) -> Subscription[Event]:
         """Follow as any session is followed. No kinds = the coarse ones, "*" = all. Raises SettingError."""
+        self._check_known_home()
         known = {*COARSE_KINDS, *FINE_KINDS, "gap", "*"}
         for kind in kinds:
             if kind not in known:
@@ -179,8 +190,14 @@ class Stream:
     async def wait(self) -> Conversation:
         """Wait for the end. Cancelling this wait never ends the stream. Raises RuntimeError inside its own turn."""
         self._refuse_own_turn("wait")
-        await self._ended.wait()
+        await self._end_of_it()
         return self.conversation
+
+    async def _end_of_it(self) -> None:
+        if not self._ended:
+            self.check_here()
+            self._news = self._news or anyio.Event()
+            await self._news.wait()
 
     # -- events in
 
@@ -214,14 +231,15 @@ class Stream:
     def enqueue(self, event: InputEvent) -> Item:
         """`submit` for who wants to know later what becomes of it: see `Item.answer_of`."""
         self._check_open()
-        self._work()
         item = Item.of(event)
         if isinstance(event, InterruptEvent):
             for dropped in self._inbox.take_all():
                 dropped.answer(EventDroppedError(dropped.event.kind))
         self._inbox.put(item)
         if isinstance(event, InterruptEvent):
-            self.cancel()
+            self._worker.cancel()
+        self.start()
+        self._worker.begin()
         return item
 
     def cancel(self) -> None:
@@ -229,8 +247,19 @@ class Stream:
         self._check_open()
         self._worker.cancel()
 
-    def _check_open(self) -> None:
+    def check_here(self) -> None:
+        """Raises RuntimeError in another thread or on another event loop than the one of its first use."""
+        if self._home is None:
+            self._home = Home()
         self._home.check("a stream")
+
+    def _check_known_home(self) -> None:
+        """It can be followed before it has one."""
+        if self._home is not None:
+            self._home.check("a stream")
+
+    def _check_open(self) -> None:
+        self.check_here()
         if self._closing:
             raise SessionClosedError(self.id)
 
@@ -239,15 +268,29 @@ class Stream:
     async def emit(self, event: OutputEvent) -> None:
         """Give any event with a kind and a context to the watchers, also while a turn runs. It changes no state.
 
-        Raises SessionClosedError.
+        A checkpoint every few events, before the event is given (see `events.PACE`): a loop of emits holds up neither
+        those who read nor a cancellation. Raises SettingError for what is no event; SessionClosedError, also when the
+        stream closes while this waits for a watcher.
         """
-        self._home.check("a stream")
+        if self._home is None or self._closing:
+            self._check_open()
+        else:
+            self._home.check("a stream")
+        step = self._step
+        hub = step.hub
+        if hub.sequence >= hub.pause_at or hub.waited_for:
+            await self._turn_to_emit(event)
+        step.give(stamped(event, step.clock.now()))
+
+    async def _turn_to_emit(self, event: OutputEvent) -> None:
+        check_output(event)
+        hub = self._step.hub
+        if hub.sequence >= hub.pause_at:
+            await hub.pause()
+        if hub.waited_for:
+            await hub.room_for(event)
         if self._closing:
             raise SessionClosedError(self.id)
-        step = self._step
-        if step.hub.waited_for:
-            await step.hub.room_for(event)
-        step.give(stamped(event, step.clock.now()))
 
     def subscribe(
         self, *kinds: str, buffer: int | None = None, overflow: str | None = None
@@ -263,24 +306,27 @@ class Stream:
         def select(event: OutputEvent) -> OutputEvent | None:
             return event if event.kind in wanted and not isinstance(event, ClosedEvent) else None
 
-        self._home.check("a stream")
+        self._check_known_home()
         blocks = _checked(overflow or self._overflow) == "block"
-        policy: Block[OutputEvent] | DropNewest[OutputEvent] = Block() if blocks else DropNewest(is_droppable)
+        policy = Block(is_droppable) if blocks else DropNewest(is_droppable)
         return self._step.hub.subscribe_as(select if wanted else _unless_closed, overflow=policy, capacity=held)
 
     # -- the worker
 
-    def _work(self) -> None:
-        """Have a worker. Raises RuntimeError off a running event loop."""
+    def _attend(self) -> None:
+        """Have a worker. Its context is empty: whoever submits first has no part in what comes later."""
         if self._working is None:
-            self._working = Background(self._run, name="a stream's worker").start()
-        self.start()
+            self._working = Background(self._run, name="a stream's worker", context=Context()).start()
 
     async def _run(self) -> None:
+        usable = False
         try:
-            await self._worker.run()
+            usable = await self._worker.run()
         finally:
-            self._end()
+            # Nothing is awaited since the last look into the inbox: the next event finds that there is no worker.
+            self._working = None
+            if self._closing or not usable:
+                self._end()
 
     def _note_phase(self, phase: Phase) -> None:
         self._floor = floor_in(phase) or self._floor
@@ -296,18 +342,20 @@ class Stream:
         """Cancel the turn, wait until it has wound down and was saved, release the watchers; idempotent.
 
         Events that wait are answered with SessionClosedError. From inside a turn it does not wait, and its caller
-        is cancelled with the turn.
+        is cancelled with the turn. Raises RuntimeError in another thread or on another event loop.
         """
+        if not self._ended:
+            self.check_here()
         self._closing = True
         self._inbox.close()
+        self._worker.cancel()  # before the release: an emit of the turn that waits is cancelled, and loses nothing
         self._step.hub.release()
-        self._worker.cancel()
-        if self._working is None:
+        if self._worker.idle:
             self._end()
         if self._worker.is_here():
             await anyio.lowlevel.checkpoint()
         else:
-            await self._ended.wait()
+            await self._end_of_it()
 
     def _end(self) -> None:
         if self.ended:
@@ -317,7 +365,9 @@ class Stream:
             item.answer(SessionClosedError(self.id))
         self._step.hub.close(ClosedEvent(self._step.clock.now()))
         self._step.clock.stop()
-        self._ended.set()
+        self._ended = True
+        if self._news is not None:
+            self._news.set()
         if self._tell_closed is not None:
             self._tell_closed(self)
 

@@ -21,7 +21,7 @@ __all__ = ["Watching", "floor_in", "to_event"]
 
 
 def floor_in(phase: Phase) -> Floor | None:
-    """Who has the floor from this phase on; None if that does not change."""
+    """Who has the floor from this phase on; None if that does not change, as in a phase that is not ours."""
     match phase:
         case "submitted":
             return Floor.THINKING
@@ -35,11 +35,11 @@ def floor_in(phase: Phase) -> Floor | None:
 def to_event(output: OutputEvent) -> Event | None:
     """The event that a page about any session shows; None for what is of the stream alone."""
     match output:
+        case LifecycleEvent("cancelled", at_s=at_s):
+            return Event("interruption", at_s, {"by": "cancel"})
         case LifecycleEvent(phase, at_s=at_s):
             floor = floor_in(phase)
-            if floor is None:
-                return Event("interruption", at_s, {"by": "cancel"})
-            return Event("floor", at_s, {"floor": floor.value})
+            return None if floor is None else Event("floor", at_s, {"floor": floor.value})
         case TurnCompleteEvent(turn, at_s=at_s) if turn.role in ("user", "assistant") and turn.text:
             speaker = "user" if turn.role == "user" else "agent"
             return Event("utterance", at_s, {"speaker": speaker, "text": turn.text, "interrupted": turn.interrupted})
@@ -70,13 +70,19 @@ class Watching:
         """The event for this watcher. Wants every output, in order."""
         event = to_event(output)
         match output:
-            case ErrorEvent(context=context):
+            case ErrorEvent(context=context, passing=False):
                 self._broken, self._why = context, {"reason": "failed", "error": output.message}
             case LifecycleEvent("cancelled", context):
                 self._broken, self._why = context, {"reason": "cancelled"}
-            case LifecycleEvent(phase, context) if event is not None:
-                return self._changed(event, self._why if phase == "done" and context == self._broken else {})
+            case LifecycleEvent(phase, context):
+                why = self._why_of(phase, context)
+                return None if event is None else self._changed(event, why)
         return event
+
+    def _why_of(self, phase: Phase, context: EventContext) -> dict[str, Any]:
+        """An event's end follows its reason at once; any other phase is of an event that goes on, or another one."""
+        broken, why, self._broken, self._why = self._broken, self._why, None, {}
+        return why if phase == "done" and context == broken else {}
 
     def _changed(self, event: Event, why: dict[str, Any]) -> Event | None:
         floor = Floor(event.data["floor"])

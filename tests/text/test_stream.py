@@ -806,7 +806,9 @@ async def test_a_watcher_who_must_not_miss_anything_holds_no_cancelled_turn_up(m
                 await caller.over.wait()
 
         assert isinstance(caller.error, TurnCancelledError)
-        assert 0 < asleep.dropped
+        await stream.aclose()
+        assert 0 == asleep.dropped
+        assert ["text_delta", "cancelled", "done"] == (await words_of(asleep))[-3:]
 
 
 class _Ends(BaseException):

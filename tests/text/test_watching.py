@@ -78,3 +78,25 @@ def test_everything_else_is_told_as_it_is() -> None:
     kinds = [event.kind for output in outputs if (event := watching.event_of(output)) is not None]
 
     assert ["utterance", "partial", "decision", "interruption", "ended"] == kinds
+
+
+def test_a_reason_is_told_of_the_turn_that_ended_with_it_and_of_no_retry() -> None:
+    error = ErrorEvent(ValueError("no more words"), ONE)
+    failed = [*phases("submitted"), error, *phases("done")]
+
+    assert {"floor": "listening"} == floors(*failed, *phases("submitted", "streaming", "done"))[-1]
+    assert {"floor": "listening"} == floors(error, *phases("submitted", "done"))[-1]
+    assert {"floor": "listening"} == floors(*phases("cancelled", "submitted", "done"))[-1]
+    assert FAILED == floors(*failed, *failed)[-1]
+
+
+def test_an_error_in_passing_is_no_reason_and_hides_none() -> None:
+    error, passing = ErrorEvent(ValueError("no more words"), ONE), ErrorEvent(OSError("else"), ONE, passing=True)
+    other = ErrorEvent(OSError("else"), passing=True)
+
+    assert {"floor": "listening"} == floors(*phases("submitted"), passing, *phases("done"))[-1]
+    assert FAILED == floors(*phases("submitted"), error, passing, other, *phases("done"))[-1]
+
+
+def test_an_unknown_phase_is_no_event_of_the_session() -> None:
+    assert [] == [event for output in phases("paused") if (event := Watching(None).event_of(output)) is not None]
