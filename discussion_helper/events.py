@@ -40,11 +40,12 @@ COARSE_KINDS = ("floor", "utterance", "timing", "ended")
 """What a transcript would show; what a watcher gets who names no kinds."""
 FINE_KINDS = ("partial", "decision", "interruption", "device", "level", "shed")
 """Only for those who ask."""
-PACE = 32
-"""Items after which a publisher lets the watchers' tasks run; a third of the usual buffer, and 0.2 µs for each item.
+PACE = 50
+"""Items after which a publisher in a loop lets the watchers' tasks run: half of a text stream's usual buffer.
 
-A task that was woken by the first of so many has read them all before its buffer is full. Trio runs tasks in random
-order, so that it may have to hold twice as many: hence half of the smallest buffer, where that is less.
+Half of the smallest buffer, where that is less: a task that the first of so many items woke has read them before its
+buffer is full, on trio too, whose random order may let the publisher run once more before it. An emit and
+its delivery take 1.8 µs with it, 12.3 with a pause for each (asyncio; trio 3.5 and 14.6; one watcher who reads).
 """
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any, ClassVar, Literal, Protocol
 
 from discussion_helper.errors import SettingError
@@ -114,18 +115,21 @@ class ClosedEvent:
     kind: ClassVar[str] = "closed"
 
 
+_new = object.__new__
+_Getter = Callable[[object], object]
 _Setter = Callable[[object, object], None]
 
 
-def _setters(made: Any) -> tuple[str, _Setter, _Setter, _Setter]:
+def _accessors(made: Any) -> tuple[type[Any], _Getter, _Setter, _Setter, _Setter]:
     payload: str = made.__match_args__[0]
-    return payload, getattr(made, payload).__set__, made.context.__set__, made.at_s.__set__
+    setters = getattr(made, payload).__set__, made.context.__set__, made.at_s.__set__
+    return made, attrgetter(payload), *setters
 
 
-_STAMPED: dict[type[Any], tuple[str, _Setter, _Setter, _Setter]] = {
-    made: _setters(made) for made in (TurnCompleteEvent, ArtifactEvent, LifecycleEvent, PropertiesEvent)
+_STAMPED: dict[type[Any], tuple[type[Any], _Getter, _Setter, _Setter, _Setter]] = {
+    made: _accessors(made) for made in (TurnCompleteEvent, ArtifactEvent, LifecycleEvent, PropertiesEvent)
 }
-"""The name of the first field, and what sets the three of a new one."""
+"""What gets the first field of one, and what sets the three of a new one."""
 
 
 def stamped(event: OutputEvent, at_s: float) -> OutputEvent:
@@ -138,12 +142,12 @@ def stamped(event: OutputEvent, at_s: float) -> OutputEvent:
     if fields is None:
         check_output(event)
         return replace(event, at_s=at_s, passing=True) if type(event) is ErrorEvent else event
+    made, get_payload, set_payload, set_context, set_at_s = fields
     context = event.context
-    if type(context) is not EventContext or type(event) is ArtifactEvent:
+    if type(context) is not EventContext or made is ArtifactEvent:
         check_output(event)
-    payload, set_payload, set_context, set_at_s = fields
-    again: OutputEvent = object.__new__(type(event))
-    set_payload(again, getattr(event, payload))
+    again: OutputEvent = _new(made)
+    set_payload(again, get_payload(event))
     set_context(again, context)
     set_at_s(again, at_s)
     return again

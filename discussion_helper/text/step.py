@@ -84,6 +84,8 @@ class Step:
         self._transforms = tuple(transforms)
         self._handlers = tuple(handlers)
         self._on_emit = tuple(on_emit)
+        self.observed = bool(self._on_emit)
+        """Somebody is called before the watchers; while nobody is, publishing to the hub is all of `give`."""
         self._options = tuple(invoke_options)
         self._claimed = False
         self._record: Recorder | None = None

@@ -280,7 +280,7 @@ class Stream:
         hub = step.hub
         if hub.sequence >= hub.pause_at or hub.waited_for:
             await self._turn_to_emit(event)
-        step.give(stamped(event, step.clock.now()))
+        (step.give if step.observed else hub.publish)(stamped(event, step.clock.now()))
 
     async def _turn_to_emit(self, event: OutputEvent) -> None:
         check_output(event)
