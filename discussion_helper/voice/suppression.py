@@ -79,13 +79,13 @@ def suppression_db(take: Take, echo_start: int, noise: float) -> tuple[float, fl
     """
     path, length_s = EchoPath(), take.captured[-1].at_s + take.captured[-1].frame.duration_s - take.captured[0].at_s
     first, last = (echo_start + round(second * RATE) for second in NOISE_SPAN_S)
-    best = (0.0, 0.0)
+    found = list[tuple[float, float]]()
     for turn in range(PASSES):
         near, clean = _pass(path, take, turn, length_s)
         before, after = _power(near[first:last]), _power(clean[first + LAG : last + LAG])
-        found = _decibels(before / max(after, noise, 1e-12)), _decibels(after / max(noise, 1e-9))
-        best = max(best, found) if turn else best
-    return best
+        found.append((_decibels(before / max(after, noise, 1e-12)), _decibels(after / max(noise, 1e-9))))
+    taken, left = max(found[1:])
+    return max(0.0, taken), left
 
 
 def _pass(path: EchoPath, take: Take, turn: int, length_s: float) -> tuple[Samples, Samples]:
