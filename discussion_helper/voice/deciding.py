@@ -215,8 +215,8 @@ class Decider:
         return evidence.eager and calm_s > CALM_S and len(self._alarms) < FALSE_ALARMS
 
     def _follow_turn(self, evidence: Evidence) -> None:
-        """Another turn has begun where there is less voice than before."""
-        if evidence.voiced_s < self._voiced_s:
+        """Another turn has begun where there is less voice than before, or some after none."""
+        if evidence.voiced_s < self._voiced_s or evidence.voiced_s > 0.0 == self._voiced_s:
             self._ignored_s = 0.0
             self.decided = self.decided if self.ducked_at_s is not None else None
         self._voiced_s = evidence.voiced_s

@@ -164,6 +164,14 @@ def test_a_sound_that_goes_on_is_given_more_time_for_a_voice_to_be_heard_in_it()
     assert talk.told[1][0] == pytest.approx(talk.told[0][0] + LONG_SOUND_S, abs=0.015)
 
 
+def test_what_was_decided_about_a_sound_is_not_about_the_turn_after_it() -> None:
+    talk = Talk().go(0.05, eager=True).go(1.0)
+    talk.audible = False
+    talk.go(0.5, voice=True).go(0.2)
+
+    assert talk.decider.decided is None
+
+
 def test_the_agents_own_voice_is_over_as_soon_as_the_echo_of_what_was_turned_down() -> None:
     talk = Talk(own=True).go(0.05, eager=True).go(0.2, voice=True).go(0.5)
 

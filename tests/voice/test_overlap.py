@@ -123,6 +123,13 @@ def test_a_click_costs_a_third_of_a_second_and_is_told_with_its_level() -> None:
     assert 60.0 < decided.over_echo_db < 70.0
 
 
+def test_a_turn_after_a_click_over_the_agent_is_a_turn() -> None:
+    scene = Scene(until_s=2.5).hears(1.0).hears(0.05, 0.5).hears(3.0).hears(0.5, 0.5).hears(0.8)
+    (turn,) = [note for note in scene.told(Turn) if isinstance(note, Turn) and isinstance(note.event, TurnEnded)]
+
+    assert ("", False, False) == (turn.ignored, turn.decided, turn.undecided)
+
+
 def test_words_make_an_interruption_and_the_turn_goes_to_the_end_as_a_turn() -> None:
     scene = Scene().hears(1.0).hears(1.0, 0.5).hears(0.3).reads("What about Paris?").hears(0.5)
     (turn,) = [note for note in scene.told(Turn) if isinstance(note, Turn) and isinstance(note.event, TurnEnded)]
