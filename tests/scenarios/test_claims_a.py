@@ -20,6 +20,9 @@ CLAIMS = {
     "No echo at all": "voice.room_check:__all__",
     "interruptions, echo,": "bench.echo_run:run_echo",
     "their own echo": "bench.echo_run:run_echo",
+    "CutSynthesiser, Echo,": "testing.room:Echo",
+    "echo=Echo(": "testing.room:Echo",
+    "| echo | people": "voice.ducking:DuckRule",
 }
 """What is said about it, and what does it, or measures it."""
 
