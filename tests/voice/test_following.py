@@ -103,13 +103,20 @@ def engine(microphone: str | None, loudspeaker: str | None) -> AudioEngine:
     )
 
 
+async def opened(ears: Ears, name: str) -> None:
+    """Wait until both are open there. The microphone delivers nothing, and may be lost and opened again meanwhile."""
+    missing = {(which, "open", name) for which in ("microphone", "loudspeaker")}
+    while missing:
+        missing.discard(await ears.told.receive())
+
+
 async def test_g3_plugged_in_headphones_are_used_and_pulled_out_left_with_the_reply_kept(system: System) -> None:
     ears = Ears()
     with ears.send, ears.told, anyio.fail_after(30.0):
         async with engine(None, None) as it:
             assert await it.open_microphone(ears) == "builtin [Core Audio]"
             system.set(("headset", 16_000), ("builtin", 48_000))
-            there = {await ears.told.receive() for _ in range(2)}
+            await opened(ears, "headset [Core Audio]")
             rates = it._capture and it._capture.rate
             it.playback.write(1, np.full(4_800, 0.5, np.float32))
             system.set(("builtin", 48_000))
@@ -118,12 +125,9 @@ async def test_g3_plugged_in_headphones_are_used_and_pulled_out_left_with_the_re
                 raise AssertionError("in the middle of a clause")
             it.marks.set(1, 4_799)
             it.marks.pass_all(1, 4_800, 0.0)  # its end
-            back = {await ears.told.receive() for _ in range(2)}
+            await opened(ears, "builtin [Core Audio]")
             pending = it.playback.pending(1)
 
-    both = ("microphone", "loudspeaker")
-    assert there == {(which, "open", "headset [Core Audio]") for which in both}
-    assert back == {(which, "open", "builtin [Core Audio]") for which in both}
     assert rates == 16_000
     assert pending == 4_800
 
@@ -139,6 +143,4 @@ async def test_a_named_device_is_left_by_nobody(system: System) -> None:
                 raise AssertionError("moved")
             system.set(("headset", 16_000), ("builtin", 44_100))  # the watch is at work: this is to be seen
             with anyio.fail_after(20.0):
-                moved = {await ears.told.receive() for _ in range(2)}
-
-    assert moved == {(which, "open", "builtin [Core Audio]") for which in ("microphone", "loudspeaker")}
+                await opened(ears, "builtin [Core Audio]")
