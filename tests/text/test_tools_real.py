@@ -159,7 +159,6 @@ async def test_a_model_in_this_process_calls_a_tool_and_goes_on(embedded: Embedd
     assert "rain" in stream.thread.state.turns[-1].text
 
 
-@pytest.mark.slow  # llama.cpp's server has closed the connection once in some twenty runs on a busy machine
 async def test_a_model_behind_a_real_server_calls_a_tool_and_goes_on(endpoint: EndpointProvider) -> None:
     weather = Weather()
     tools = weather.tools()
