@@ -62,7 +62,7 @@ MOST_DOUBT, MOST_DOUBT_OF_STOP = 1.1, 1.3
 """Of words that cut the agent off. Measured with tiny.en: of 18 short sounds of meetings (mm-hm, laughs, coughs, yeah)
 seven gave words that cut, such as "No." for a cough (1.56), "Okay, man." for a laugh (1.79), "No way for it." for a hum
 (1.25) and "just wait" (1.17); one is below, in which somebody else does speak. Eleven commands of a word or two, spoken
-by Piper at -28 dBFS, are from 0.4 to 1.08 ("Stop." 0.9, "Wait." 1.1). Of 15 people, cut off after 0.9 s, four are above.
+by Piper at -28 dBFS, are from 0.4 to 1.08 ("Stop." 0.9, "Wait." 1.1). Of 15 people cut off after 0.9 s four are above.
 Who says more than a second is believed whatever the doubt."""
 LONG_S = 1.4
 GROWN_S = 0.3
