@@ -11,7 +11,8 @@ import time
 from dataclasses import asdict
 from threading import Thread
 
-from discussion_helper.audio.devices import list_devices, refresh
+from discussion_helper.audio.devices import list_devices
+from discussion_helper.audio.portaudio_library import refresh
 from discussion_helper.errors import DeviceError
 
 __all__ = ["LOOK_S", "main"]

@@ -1,18 +1,16 @@
 """The audio devices of this machine, by name."""
 
-import importlib
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from discussion_helper.audio.free_files import too_few_files
-from discussion_helper.audio.quiet import silence_alsa, silence_portaudio, while_open
-from discussion_helper.audio.spinning import brief_spins
-from discussion_helper.audio.timed import within
+from discussion_helper.audio.portaudio_library import portaudio, refresh, refresh_if_unused
+from discussion_helper.audio.system_fix import system_fix
 from discussion_helper.errors import DeviceError
 
 __all__ = [
@@ -31,10 +29,6 @@ __all__ = [
 Kind = Literal["input", "output"]
 
 _NOUN: dict[Kind, str] = {"input": "microphone", "output": "loudspeaker"}
-_LIBRARY_FIX = {
-    "linux": "Install it; on Debian: apt-get install libportaudio2.",
-    "": "It comes with sounddevice: pip install --force-reinstall sounddevice.",
-}
 _NONE_FIX = {
     "darwin": "Connect one and choose it in System Settings > Sound.",
     "win32": "Connect one and enable it in Settings > System > Sound.",
@@ -42,17 +36,11 @@ _NONE_FIX = {
 }
 _SERVER_FIX = "Connect one; if the sound server has it, on Debian: apt-get install libasound2-plugins."
 """PortAudio sees what PulseAudio and PipeWire have only through that plug-in of ALSA's."""
-_SYSTEM_FIX = {
-    "darwin": "Restart it: sudo killall coreaudiod.",
-    "win32": "Restart the service Windows Audio.",
-    "": "Restart it, for example: systemctl --user restart pipewire pulseaudio.",
-}
 _MUTED_FIX = {
     "darwin": "Allow it in System Settings > Privacy & Security > Microphone, for your terminal, and unmute it.",
     "win32": "Allow it in Settings > Privacy & security > Microphone, for desktop apps, and unmute it.",
     "": "Unmute it (pavucontrol, or: pactl set-source-mute @DEFAULT_SOURCE@ 0) and look for a switch on it.",
 }
-_START_S = 10.0
 _PREFERRED_API = "Windows WASAPI"
 """Its default devices win. Without it PortAudio on Windows takes MME, whose own low latency is about 90 ms."""
 
@@ -84,62 +72,6 @@ class Device:
     def is_default(self, kind: Kind) -> bool:
         """It is the default of that kind."""
         return self.default_input if kind == "input" else self.default_output
-
-
-def portaudio() -> Any:
-    """The module `sounddevice`; the first call loads and initialises PortAudio, in 10 s at most. Raises DeviceError.
-
-    Meanwhile ALSA and JACK complain on stderr about every device they do not find. `sounddevice` keeps that away
-    itself, by pointing stderr elsewhere as long as the initialisation lasts.
-    """
-    first = "sounddevice" not in sys.modules
-    try:
-        with brief_spins():  # its sound servers may load OpenMP, as which the language model's threads then wait
-            answered = within(_START_S, lambda: importlib.import_module("sounddevice"))
-    except OSError as error:
-        missing = DeviceError("The library PortAudio is missing.", fix=_here(_LIBRARY_FIX))
-        raise too_few_files("The library PortAudio cannot be loaded") or missing from error
-    except Exception as error:  # PortAudio's own error: its class cannot be imported without it
-        raise DeviceError(f"PortAudio cannot be used: {error}.", fix=_here(_LIBRARY_FIX)) from error
-    if not answered:
-        raise DeviceError("The sound system does not answer.", fix=_here(_SYSTEM_FIX))
-    library = sys.modules["sounddevice"]
-    if first:
-        silence_alsa()
-        silence_portaudio(getattr(library, "_libname", ""))
-    return library
-
-
-def refresh() -> None:
-    """Let PortAudio look for devices anew. Every open stream dies: close them first. Raises DeviceError."""
-    _look_again(lambda library: library._initialize())
-
-
-def refresh_if_unused() -> bool:
-    """Let PortAudio look for devices anew, unless a stream of this process is open or hangs. Raises DeviceError.
-
-    Done while a talk goes on: nothing that anybody writes to stderr meanwhile is lost.
-    """
-    with while_open.held_off() as unused:
-        if unused:
-            _look_again(_initialize_beside_others)
-    return unused
-
-
-def _look_again(initialize: Callable[[Any], object]) -> None:
-    loaded = "sounddevice" in sys.modules
-    library = portaudio()
-
-    def look() -> None:
-        library._terminate()
-        initialize(library)
-
-    try:
-        answered = not loaded or within(_START_S, look)  # what was not loaded has just looked
-    except library.PortAudioError as error:
-        raise DeviceError(f"PortAudio cannot start again: {error}.", fix=_here(_SYSTEM_FIX)) from error
-    if not answered:
-        raise DeviceError("The sound system does not answer.", fix=_here(_SYSTEM_FIX))
 
 
 def list_devices() -> list[Device]:
@@ -180,7 +112,9 @@ def find_device(text: str | None, kind: Kind) -> Device:
 
 
 def _none(kind: Kind) -> DeviceError:
-    return DeviceError(f"This machine has no {_NOUN[kind]}.", fix=_SERVER_FIX if _sound_server() else _here(_NONE_FIX))
+    return DeviceError(
+        f"This machine has no {_NOUN[kind]}.", fix=_SERVER_FIX if _sound_server() else system_fix(_NONE_FIX)
+    )
 
 
 def index_of(device: Device) -> int:
@@ -214,16 +148,7 @@ def _gone(device: Device) -> DeviceError:
 
 def muted_fix() -> str:
     """What to do on this system about a microphone that delivers nothing but zeros."""
-    return _here(_MUTED_FIX)
-
-
-def _initialize_beside_others(library: Any) -> None:
-    """What `library._initialize` does, but for pointing descriptor 2 of the whole process elsewhere meanwhile."""
-    if sys.platform != "linux" or not hasattr(library, "_lib"):
-        library._initialize()
-        return
-    library._check(library._lib.Pa_Initialize(), "Error initializing PortAudio")
-    library._initialized += 1
+    return system_fix(_MUTED_FIX)
 
 
 def _sound_server() -> bool:
@@ -233,10 +158,6 @@ def _sound_server() -> bool:
     runtime = Path(os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}")
     sockets = (runtime / "pulse" / "native", runtime / "pipewire-0", Path("/run/pulse/native"))
     return "PULSE_SERVER" in os.environ or any(os.path.exists(socket) for socket in sockets)
-
-
-def _here(texts: dict[str, str]) -> str:
-    return texts.get(sys.platform, texts[""])
 
 
 def _device(info: dict[str, Any], apis: Sequence[str]) -> Device:

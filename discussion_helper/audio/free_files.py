@@ -1,9 +1,9 @@
 """Free files: how many more this process may open, which libraries below do not tell."""
 
 import os
-import sys
 from contextlib import suppress
 
+from discussion_helper.audio.system_fix import system_fix
 from discussion_helper.errors import DeviceError
 
 __all__ = ["too_few_files"]
@@ -22,7 +22,7 @@ def too_few_files(what: str) -> DeviceError | None:
     if free == _ENOUGH:
         return None
     more = f"only {free} more file{'s' if free > 1 else ''}" if free else "no more files"
-    return DeviceError(f"{what}, and this process may open {more}.", fix=_FIX.get(sys.platform, _FIX[""]))
+    return DeviceError(f"{what}, and this process may open {more}.", fix=system_fix(_FIX))
 
 
 def _free(most: int) -> int:

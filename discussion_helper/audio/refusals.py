@@ -1,8 +1,8 @@
 """Refusals: why a device cannot be opened, in one line, with what to do about it on this system."""
 
-import sys
 from collections.abc import Sequence
 
+from discussion_helper.audio.system_fix import system_fix
 from discussion_helper.errors import DeviceError
 
 __all__ = ["BUSY", "HOST_ERROR", "INVALID_DEVICE", "NO_CHANNELS", "NO_RATE", "refusal"]
@@ -24,8 +24,8 @@ _FIX = {
         "Close the program that uses it, allow desktop apps in Settings > Privacy & security > Microphone, set its"
         " format in Settings > System > Sound, or choose another device with --device."
     ),
+    "": "Close the program that uses it, allow its use, or choose another device with --device.",
 }
-_ELSEWHERE = "Close the program that uses it, allow its use, or choose another device with --device."
 
 
 def refusal(name: str, kind: str, why: str, code: int, rates: Sequence[int]) -> DeviceError:
@@ -37,4 +37,4 @@ def refusal(name: str, kind: str, why: str, code: int, rates: Sequence[int]) -> 
     causes = (
         f"Another program has it to itself, or this one may not use it, or it is unplugged, or takes none of {tried} Hz"
     )
-    return DeviceError(f"{what}. {causes}.", fix=_FIX.get(sys.platform, _ELSEWHERE))
+    return DeviceError(f"{what}. {causes}.", fix=system_fix(_FIX))

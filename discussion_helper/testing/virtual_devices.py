@@ -14,9 +14,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from discussion_helper.audio.devices import refresh
 from discussion_helper.audio.files import load
 from discussion_helper.audio.frames import Samples
+from discussion_helper.audio.portaudio_library import refresh
 from discussion_helper.errors import DeviceError
 from discussion_helper.testing.pulse import PulseDaemon
 from discussion_helper.testing.recording import Recording
