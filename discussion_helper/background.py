@@ -3,20 +3,18 @@
 This is the one place that starts a task outside a task group. The handle is its owner.
 """
 
-import asyncio
 import contextvars
-import math
-import sys
-import threading
-from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, Generic, Self, TypeVar
+from collections.abc import Awaitable, Callable
+from typing import Generic, Self, TypeVar
 
 import anyio
 from anyio.lowlevel import checkpoint
 
+from discussion_helper.event_loop import Home, cancelled_from_outside, loop_ends, spawn
 from discussion_helper.failures import Carried
+from discussion_helper.waiters import Waiters
 
-__all__ = ["LET_GO_S", "TURNS_OWED", "Background", "CancelledWithin", "Home", "isolated", "loop_ends", "unwrapped"]
+__all__ = ["LET_GO_S", "TURNS_OWED", "Background", "CancelledWithin", "isolated", "loop_ends", "unwrapped"]
 
 T = TypeVar("T")
 
@@ -35,26 +33,6 @@ def unwrapped(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     return error
-
-
-class Home:
-    """The thread and the event loop that something belongs to."""
-
-    def __init__(self) -> None:
-        """Raises RuntimeError where no event loop runs."""
-        self._thread, self._loop = _here()
-        if self._loop is None:
-            raise RuntimeError("it must be used from a running event loop (inside async code)")
-        self._asyncio = self._loop if isinstance(self._loop, asyncio.AbstractEventLoop) else None
-
-    def check(self, name: str) -> None:
-        """Raises RuntimeError in another thread or on another event loop: event loops do not wake each other."""
-        # Asked for every event, and which loop runs takes asyncio a system call before Python 3.12. Whether it runs
-        # says the same: a thread runs one at a time, unless trio is another's guest or runs inside it.
-        alone = self._asyncio if "trio" not in sys.modules else None
-        runs = _loop() is self._loop if alone is None else alone.is_running()
-        if not runs or threading.get_ident() != self._thread:
-            raise RuntimeError(f"{name} runs on another event loop; call it there (anyio.from_thread.run)")
 
 
 class Background(Generic[T]):
@@ -84,11 +62,11 @@ class Background(Generic[T]):
         self._scope: anyio.CancelScope | None = None  # made by the task: there may be no event loop yet
         self._cancelled = False
         self._over = False
-        self._news: anyio.Event | None = None  # made by who waits
+        self._news = Waiters()
         self._outcome: list[T] = []
         self._error: BaseException | None = None
         self._task: object = None  # asyncio keeps only weak references to its tasks
-        self._home: tuple[int, object] | None = None
+        self._home: Home | None = None
         self.started = False
 
     @property
@@ -115,8 +93,7 @@ class Background(Generic[T]):
         """Begin. Raises RuntimeError off a running event loop, or the second time; then nothing was started."""
         if self.started:
             raise RuntimeError(f"{self._name} was started before; make a new one")
-        self._task, loop = _spawn(self._run, self._name, self._context)
-        self._home = threading.get_ident(), loop
+        self._task, self._home = spawn(self._run, self._name, self._context), Home()
         self.started = True
         return self
 
@@ -135,13 +112,13 @@ class Background(Generic[T]):
                 self._error = failure
         finally:
             self._over = True
-            self._tell()
+            self._news.wake()
 
     def _explain(self, cancellation: BaseException) -> None:
         """A cancellation that came through: ours, dressed differently; the event loop's, which goes on; or none."""
         if self._cancelled:
             return
-        if _is_ending():
+        if cancelled_from_outside():
             raise cancellation
         self._error = CancelledWithin(f"{self._name} was cancelled from within")
         self._error.__cause__ = cancellation
@@ -154,22 +131,12 @@ class Background(Generic[T]):
         if self._over:
             await checkpoint()
         while not self._over:
-            await self._told()
+            await self._news.wait()
 
     async def ending(self) -> None:
         """Wait until it ends, or is asked to."""
         while self.running and not self._cancelled:
-            await self._told()
-
-    async def _told(self) -> None:
-        if self._news is None:
-            self._news = anyio.Event()
-        await self._news.wait()
-
-    def _tell(self) -> None:
-        news, self._news = self._news, None
-        if news is not None:
-            news.set()
+            await self._news.wait()
 
     async def ends(self, *, within_s: float) -> bool:
         """Wait for the end at most `within_s` seconds, shielded. False = it is still running."""
@@ -201,7 +168,7 @@ class Background(Generic[T]):
         self._cancelled = True
         if self._scope is not None:
             self._scope.cancel()
-        self._tell()
+        self._news.wake()
 
     async def stop(self, *, within_s: float) -> bool:
         """Cancel, and wait for the end at most `within_s` seconds, shielded. False = it is still running."""
@@ -213,11 +180,8 @@ class Background(Generic[T]):
 
         Waiting there would never end: event loops do not wake each other.
         """
-        if not self.running or self._home is None:
-            return
-        thread, loop = _here()
-        if thread != self._home[0] or loop not in (None, self._home[1]):
-            raise RuntimeError(f"{self._name} runs on another event loop; call it there (anyio.from_thread.run)")
+        if self.running and self._home is not None:
+            self._home.check(self._name)
 
 
 async def isolated(call: Callable[[], Awaitable[T]], *, name: str, within_s: float = LET_GO_S) -> T:
@@ -237,57 +201,3 @@ async def isolated(call: Callable[[], Awaitable[T]], *, name: str, within_s: flo
     if error is not None:
         raise error if isinstance(error, Exception) else Carried(error)
     return await calling.wait()
-
-
-def loop_ends() -> bool:
-    """Whether the event loop is on its way down, as code sees it that no scope of its own cancels.
-
-    On asyncio a task can be cancelled by anybody who has it; at the end of the loop all of them are.
-    """
-    return _is_ending() and (_trio() is not None or all(task.cancelling() for task in asyncio.all_tasks()))
-
-
-def _is_ending() -> bool:
-    """Whether the running task is being cancelled, by what is no scope of its own."""
-    trio = _trio()
-    if trio is not None:  # a Cancelled may be an old one that somebody kept and raised again
-        return bool(trio.current_effective_deadline() == -math.inf)
-    task = asyncio.current_task()
-    return task is None or task.cancelling() > 0
-
-
-def _here() -> tuple[int, object]:
-    """The thread, and the event loop that runs in it."""
-    return threading.get_ident(), _loop()
-
-
-def _loop() -> object:
-    """The event loop that runs in this thread, also inside a callback of that loop; None = none does."""
-    trio = _trio()
-    if trio is not None:
-        return trio.lowlevel.current_trio_token()
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None
-
-
-def _trio() -> Any:
-    """The module, where this code runs on trio; imported by whoever does."""
-    trio = sys.modules.get("trio")
-    return trio if trio is not None and trio.lowlevel.in_trio_run() else None
-
-
-def _spawn(
-    main: Callable[[], Coroutine[Any, Any, None]], name: str, context: contextvars.Context | None
-) -> tuple[object, object]:
-    """Start a coroutine as a task of the running event loop, which comes second; nothing is created without one."""
-    trio = _trio()
-    if trio is not None:
-        copied = contextvars.copy_context() if context is None else context
-        return trio.lowlevel.spawn_system_task(main, name=name, context=copied), trio.lowlevel.current_trio_token()
-    try:
-        loop = asyncio.get_running_loop()
-    except RuntimeError:
-        raise RuntimeError(f"{name} must be started from a running event loop (inside async code)") from None
-    return loop.create_task(main(), name=name, context=context), loop

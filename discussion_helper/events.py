@@ -6,16 +6,18 @@ memory object streams do, and because `publish` then needs neither a task nor an
 
 import logging
 import secrets
-import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from dataclasses import dataclass
+from functools import partial
+from typing import Generic, TypeVar
 
 import anyio.lowlevel
 
+from discussion_helper.event import COARSE_KINDS, FINE_KINDS, Event
 from discussion_helper.overflow import Block, DropNewest, DropOldest, Overflow
-from discussion_helper.subscription import Room, Subscription
+from discussion_helper.subscription import Subscription
+from discussion_helper.watchers import Watchers
 
 __all__ = [
     "COARSE_KINDS",
@@ -36,10 +38,6 @@ U = TypeVar("U")
 
 _log = logging.getLogger(__name__)
 
-COARSE_KINDS = ("floor", "utterance", "timing", "ended")
-"""What a transcript would show; what a watcher gets who names no kinds."""
-FINE_KINDS = ("partial", "decision", "interruption", "device", "level", "shed")
-"""Only for those who ask."""
 PACE = 50
 """Items after which a publisher in a loop lets the watchers' tasks run: half of a text stream's usual buffer.
 
@@ -50,43 +48,11 @@ its delivery take 1.8 µs with it, 12.3 with a pause for each (asyncio; trio 3.5
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
-    """Something worth telling a watcher, as it happens. `data` is JSON-shaped."""
-
-    kind: str
-    at_s: float
-    data: dict[str, Any] = field(default_factory=dict)
-
-    def as_dict(self) -> dict[str, Any]:
-        """The event as it goes on the wire; a payload key never overwrites `kind` or `at_s`."""
-        payload = {key: value for key, value in self.data.items() if key not in ("kind", "at_s")}
-        return {"kind": self.kind, "at_s": round(self.at_s, 3), **payload}
-
-
-@dataclass(frozen=True, slots=True)
 class Numbered(Generic[U]):
     """An item with its number at the hub, for who may want to resume after it; 0 = it has none, as a gap."""
 
     number: int
     item: U
-
-
-class _Present:
-    """A hub's watchers as `publish` goes through them: gathered once, and again after one came or left."""
-
-    __slots__ = ("smallest", "watchers")
-
-    def __init__(self) -> None:
-        self.watchers: tuple[weakref.ref[Subscription[Any]], ...] | None = None
-        self.smallest = 2 * PACE
-        """The smallest of their buffers."""
-
-    def gather(self, watchers: Iterable[weakref.ref[Subscription[Any]]]) -> tuple[weakref.ref[Subscription[Any]], ...]:
-        """Know them all."""
-        self.watchers = tuple(watchers)
-        held = [subscription.capacity for watcher in self.watchers if (subscription := watcher()) is not None]
-        self.smallest = min(held, default=2 * PACE)
-        return self.watchers
 
 
 class EventHub(Generic[T]):
@@ -97,12 +63,9 @@ class EventHub(Generic[T]):
         self._overflow = overflow
         self._capacity = capacity
         self._history: deque[T] = deque(maxlen=history)
-        # Weak, in order: a watcher who just goes away, without closing, leaves nothing behind.
-        self._watchers: dict[int, weakref.ref[Subscription[Any]]] = {}
-        self._present = _Present()
-        self.waited_for: dict[int, weakref.ref[Subscription[Any]]] = {}
+        self._watchers = Watchers()
+        self.waited_for = self._watchers.waited_for
         """Those whose overflow is Block; while there are none, `room_for` need not be awaited."""
-        self._admitted = 0
         self._last_words: tuple[T, ...] | None = None
         self.epoch = secrets.token_hex(4)
         """Whose numbers these are: another hub, as of a stream attached again, counts anew."""
@@ -117,9 +80,9 @@ class EventHub(Generic[T]):
             return
         self.sequence += 1
         self._history.append(item)
-        watchers = self._present.watchers
+        watchers = self._watchers.present
         if watchers is None:
-            watchers = self._present.gather(self._watchers.values())
+            watchers = self._watchers.gather()
         for watcher in watchers:
             subscription = watcher()
             if subscription is not None:
@@ -131,7 +94,7 @@ class EventHub(Generic[T]):
     async def pause(self) -> None:
         """Let the watchers' tasks run, so that those who read keep up with a loop that never waits; a checkpoint."""
         await anyio.lowlevel.checkpoint()
-        smallest = self._present.smallest
+        smallest = self._watchers.smallest
         if smallest == 1:  # the task that was woken may be the next one to run, or the one after
             await anyio.lowlevel.checkpoint()
         self.pause_at = self.sequence + min(PACE, max(1, smallest // 2))
@@ -142,26 +105,14 @@ class EventHub(Generic[T]):
         What is published at once then, without another await, is lost by none of them.
         """
         waited = False
-        while (room := self._held_up(item)) is not None:
+        while (room := self._watchers.held_up_by(item)) is not None:
             waited = True
-            await room.opened()
+            await room.wait()
         return waited
 
     def release(self) -> None:
         """From here on nobody waits for a watcher: the end is near."""
-        for watcher in tuple(self.waited_for.values()):
-            subscription = watcher()
-            if subscription is not None and subscription.room is not None:
-                subscription.room.open()
-        self.waited_for.clear()
-
-    def _held_up(self, item: T) -> Room | None:
-        """The room of a watcher that has none; never the watcher, whom this would keep alive."""
-        for watcher in tuple(self.waited_for.values()):
-            subscription = watcher()
-            if subscription is not None and subscription.holds_up(item):
-                return subscription.room
-        return None
+        self._watchers.release()
 
     def subscribe(
         self,
@@ -216,36 +167,17 @@ class EventHub(Generic[T]):
         self, select: Callable[[T], U | None], held: Sequence[U], overflow: Overflow[U], capacity: int
     ) -> Subscription[U]:
         """A watcher who has `held` already, and gets what is published from now on."""
-        self._admitted += 1
-        key, watchers, present, blocking = self._admitted, self._watchers, self._present, self.waited_for
-
-        def leave() -> None:
-            watchers.pop(key, None)
-            blocking.pop(key, None)
-            present.watchers = None
-
+        number = self._watchers.place()
+        leave = partial(self._watchers.leave, number)
         subscription = Subscription(select=select, overflow=overflow, capacity=capacity, leave=leave)
         for taken in held:
             subscription.take(taken)
         if self._last_words is None:
-            self._enter(key, subscription, leave)
+            self._watchers.enter(number, subscription)
+            self.pause_at = min(self.pause_at, self.sequence + max(1, capacity // 2))
         else:
             subscription.finish()
         return subscription
-
-    def _enter(self, key: int, subscription: Subscription[Any], leave: Callable[[], None]) -> None:
-        room = subscription.room
-
-        def gone(_: object) -> None:
-            leave()
-            if room is not None:
-                room.open()
-
-        self._watchers[key] = weakref.ref(subscription, gone)
-        self._present.watchers = None
-        self.pause_at = min(self.pause_at, self.sequence + max(1, subscription.capacity // 2))
-        if room is not None:
-            self.waited_for[key] = self._watchers[key]
 
     def since(self, sequence: int) -> list[tuple[int, T]] | None:
         """What came after item number `sequence`, with numbers; None when some of it is no longer kept."""
@@ -262,13 +194,7 @@ class EventHub(Generic[T]):
         for item in last_words:
             self.publish(item)
         self._last_words = last_words
-        for watcher in tuple(self._watchers.values()):
-            subscription = watcher()
-            if subscription is not None:
-                subscription.finish()
-        self._watchers.clear()
-        self._present.watchers = None
-        self.release()
+        self._watchers.finish()
 
     def __len__(self) -> int:
         """Watchers now."""

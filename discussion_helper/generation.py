@@ -9,6 +9,7 @@ from anyio.lowlevel import checkpoint
 from discussion_helper.background import isolated
 from discussion_helper.clock import now
 from discussion_helper.iteration import closing
+from discussion_helper.waiters import Waiters
 
 __all__ = ["CLOSE_REPLY_S", "SENTENCES_AHEAD", "Generation"]
 
@@ -25,7 +26,7 @@ class Generation:
         self._sentences = sentences
         self._max = max_sentences
         self._ahead: deque[str] = deque()
-        self._changed = anyio.Event()
+        self._changed = Waiters()
         self._complete = False
         self._scope = anyio.CancelScope()
         self._failure: Exception | None = None
@@ -41,7 +42,7 @@ class Generation:
             self._failure = failure
         finally:
             self._complete = True
-            self._notify()
+            self._changed.wake()
 
     async def _pull(self) -> None:
         count = 0
@@ -70,7 +71,7 @@ class Generation:
         if self.first_at is None:
             self.first_at = now()
         self._ahead.append(sentence)
-        self._notify()
+        self._changed.wake()
         while len(self._ahead) >= SENTENCES_AHEAD:
             await self._changed.wait()
 
@@ -93,7 +94,7 @@ class Generation:
     def take(self) -> str:
         """The next sentence, which must be `ready`."""
         sentence = self._ahead.popleft()
-        self._notify()
+        self._changed.wake()
         return sentence
 
     def put_back(self, text: str) -> None:
@@ -109,7 +110,3 @@ class Generation:
     def has_more(self) -> bool:
         """Something is left to say, or may still come."""
         return bool(self._ahead) or not self._complete
-
-    def _notify(self) -> None:
-        changed, self._changed = self._changed, anyio.Event()
-        changed.set()

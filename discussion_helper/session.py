@@ -10,7 +10,8 @@ import anyio
 from discussion_helper.background import LET_GO_S, Background
 from discussion_helper.discussion import Discussion
 from discussion_helper.errors import SettingError
-from discussion_helper.events import COARSE_KINDS, FINE_KINDS, DropOldest, Event, EventHub, Subscription
+from discussion_helper.event import Event, Kinds
+from discussion_helper.events import DropOldest, EventHub, Subscription
 from discussion_helper.failures import told
 from discussion_helper.parts import Listener, Mutable, Responder, Thread, Voice
 from discussion_helper.registry import Sessions
@@ -50,7 +51,7 @@ class Session:
         if id is not None and not (isinstance(id, str) and _ID.fullmatch(id)):
             raise SettingError(f"id: {id!r} is not a session id.", fix="Use 8 to 64 of A-Z, a-z, 0-9, _ and -.")
         self.id = id or secrets.token_urlsafe(16)
-        self.hub: EventHub[Event] = EventHub(overflow=DropOldest(self._gap), capacity=EVENTS_HELD - 1)
+        self.hub: EventHub[Event] = EventHub(overflow=DropOldest(Event.gap), capacity=EVENTS_HELD - 1)
         """Where its events are published: to follow them in another form, or to resume."""
         self.discussion = Discussion(listener, responder, voice, policy, observer=self._observe, thread=thread)
         self._talk: Background[Conversation] = Background(self._hold_talk, name="a session's talk")
@@ -81,12 +82,7 @@ class Session:
     def events(self, *kinds: str) -> Subscription[Event]:
         """Follow from this call on. No kinds = the coarse ones, "*" = all. Raises SettingError for an unknown kind."""
         self._supervisor.check_here()
-        known = {*COARSE_KINDS, *FINE_KINDS, "gap", "*"}
-        for kind in kinds:
-            if kind not in known:
-                raise SettingError(f"kinds: there is no event kind {kind!r}.", fix=f"Use {', '.join(sorted(known))}.")
-        wanted = {*(kinds or COARSE_KINDS), "gap"}
-        return self.hub.subscribe(lambda event: "*" in wanted or event.kind in wanted)
+        return self.hub.subscribe(Kinds(*kinds).accept)
 
     async def interrupt(self) -> bool:
         """Cut the reply, as a person talking over it would. False, touching nothing, unless the floor is SPEAKING."""
@@ -209,6 +205,3 @@ class Session:
 
     def _observe(self, kind: str, data: dict[str, Any]) -> None:
         self.hub.publish(Event(kind, self.discussion.clock.now(), data))
-
-    def _gap(self, missed: int, following: Event) -> Event:
-        return Event("gap", following.at_s, {"missed": missed})

@@ -9,31 +9,13 @@ from typing import Any, Generic, Self, TypeVar
 import anyio
 
 from discussion_helper.overflow import Block, DropOldest, Overflow
+from discussion_helper.waiters import Waiters
 
-__all__ = ["Room", "Subscription"]
+__all__ = ["Subscription"]
 
 T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
-
-
-class Room:
-    """Tells those who wait that a watcher may have room again; apart from it, so that they do not keep it alive."""
-
-    def __init__(self) -> None:
-        self._opened: anyio.Event | None = None  # made by who waits
-
-    def open(self) -> None:
-        """Something was read, or the watcher left."""
-        opened, self._opened = self._opened, None
-        if opened is not None:
-            opened.set()
-
-    async def opened(self) -> None:
-        """Wait for it."""
-        if self._opened is None:
-            self._opened = anyio.Event()
-        await self._opened.wait()
 
 
 class Subscription(Generic[T]):
@@ -47,8 +29,8 @@ class Subscription(Generic[T]):
         self._overflow = overflow
         self._capacity = capacity
         self._leave = leave
-        self.room: Room | None = Room() if isinstance(overflow, Block) else None
-        """For who waits until it is not full, where somebody may."""
+        self.room: Waiters | None = Waiters() if isinstance(overflow, Block) else None
+        """Those who wait until it may not be full, where somebody may; apart from it, whom they do not keep alive."""
         self._buffer: deque[T] = deque()
         self._awaited: anyio.Event | None = None  # made by who waits: making one takes longer than a delivery
         self._finished = False
@@ -120,7 +102,7 @@ class Subscription(Generic[T]):
             return gap
         item = self._buffer.popleft()
         if self.room is not None:
-            self.room.open()
+            self.room.wake()
         return item
 
     def _take_gap(self) -> T | None:
@@ -134,7 +116,7 @@ class Subscription(Generic[T]):
         self.finish()
         self._leave()
         if self.room is not None:
-            self.room.open()
+            self.room.wake()
 
     async def __aenter__(self) -> Self:
         return self

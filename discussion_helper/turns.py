@@ -8,6 +8,7 @@ import anyio
 
 from discussion_helper.iteration import closing
 from discussion_helper.types import Utterance
+from discussion_helper.waiters import Waiters
 
 __all__ = ["CLOSE_HEARD_S", "TURNS_HELD", "Announcement", "End", "Turn", "Turns", "Typed"]
 
@@ -47,7 +48,7 @@ class Turns:
 
     def __init__(self) -> None:
         self._held: deque[Utterance | Typed | Announcement] = deque()
-        self._changed = anyio.Event()
+        self._changed = Waiters()
         self._wanted = anyio.Event()
         self._heard_all = False
         self._closed = False
@@ -63,7 +64,7 @@ class Turns:
         if self._closed:
             return False
         self._held.append(turn)
-        self._notify()
+        self._changed.wake()
         return True
 
     async def next(self) -> Turn:
@@ -74,7 +75,7 @@ class Turns:
         if not self._held:
             return End()
         turn = self._held.popleft()
-        self._notify()
+        self._changed.wake()
         return turn
 
     async def pump(self, heard: AsyncIterator[Utterance]) -> None:
@@ -88,12 +89,12 @@ class Turns:
                     return
                 await self._wanted.wait()
         self._heard_all = True
-        self._notify()
+        self._changed.wake()
 
     def close(self) -> None:
         """Nobody takes turns any more."""
         self._closed = True
-        self._notify()
+        self._changed.wake()
 
     def take_typed(self) -> list[Utterance]:
         """What was typed and will not be answered, in order."""
@@ -104,7 +105,3 @@ class Turns:
     def __len__(self) -> int:
         """Turns held."""
         return len(self._held)
-
-    def _notify(self) -> None:
-        changed, self._changed = self._changed, anyio.Event()
-        changed.set()

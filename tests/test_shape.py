@@ -17,11 +17,11 @@ LONGEST = 400
 LONG: Mapping[str, str] = {}  # file -> why it is longer than LONGEST lines
 
 LAYERS = (  # from the bottom; a module imports from its own layer and those below
-    ("errors", "failures", "clock", "types", "settings", "config_file"),
+    ("errors", "failures", "clock", "waiters", "event_loop", "types", "settings", "config_file"),
     ("models",),
     (
-        *("events", "overflow", "subscription", "background", "closing", "generation", "iteration", "onset", "parts"),
-        *("going_on", "readying", "storing", "turns"),
+        *("event", "events", "overflow", "subscription", "watchers", "background", "closing", "generation"),
+        *("iteration", "onset", "parts", "going_on", "readying", "storing", "turns"),
     ),
     ("record", "reply", "delivery", "anticipation", "discussion", "session", "registry"),
     ("audio",),

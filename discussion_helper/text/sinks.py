@@ -13,6 +13,7 @@ from discussion_helper.background import Background, isolated
 from discussion_helper.events import Subscription
 from discussion_helper.text.outputs import OutputEvent
 from discussion_helper.text.stream import Stream
+from discussion_helper.waiters import Waiters
 
 __all__ = ["DRAIN_LIMIT_S", "FORWARDED", "Sink", "Sinks"]
 
@@ -109,7 +110,7 @@ class _Forwarder:
         self._tell = tell
         self._ended = ended
         self._events: Subscription[OutputEvent] = stream.subscribe(buffer=FORWARDED, overflow="drop")
-        self._told = anyio.Event()
+        self._told = Waiters()
         self._telling: object = None
         self._forwarding: Background[None] = Background(
             self._forward, name="a stream's forwarder", context=Context()
@@ -122,11 +123,10 @@ class _Forwarder:
                 _TELLING.set(self._telling)
                 await self._tell(self._stream_id, event)
                 self._telling = None
-                told, self._told = self._told, anyio.Event()
-                told.set()
+                self._told.wake()
         finally:
             self._telling = None
-            self._told.set()
+            self._told.wake()
             self._ended()
 
     async def drained(self) -> None:

@@ -8,18 +8,11 @@ from typing import Any, Self
 
 import anyio
 
-from discussion_helper.background import Background, Home
+from discussion_helper.background import Background
 from discussion_helper.errors import SettingError
-from discussion_helper.events import (
-    COARSE_KINDS,
-    FINE_KINDS,
-    Block,
-    DropNewest,
-    DropOldest,
-    Event,
-    EventHub,
-    Subscription,
-)
+from discussion_helper.event import Event, Kinds
+from discussion_helper.event_loop import Home
+from discussion_helper.events import Block, DropNewest, DropOldest, EventHub, Subscription
 from discussion_helper.text.errors import EventDroppedError, SessionClosedError
 from discussion_helper.text.inbox import INBOX, Inbox, Item, check_count
 from discussion_helper.text.inputs import InputEvent, InterruptEvent
@@ -31,6 +24,7 @@ from discussion_helper.text.transcript import transcript_of
 from discussion_helper.text.watching import Watching, floor_in
 from discussion_helper.text.worker import TurnProcessor, Worker
 from discussion_helper.types import Conversation, Floor, TurnTiming
+from discussion_helper.waiters import Waiters
 
 __all__ = ["TIMINGS_KEPT", "Stream"]
 
@@ -77,7 +71,7 @@ class Stream:
         self._working: Background[None] | None = None
         self._home: Home | None = None  # known at its first use: there may be no event loop yet
         self._ended = False
-        self._news: anyio.Event | None = None  # made by who waits for the end
+        self._news = Waiters()
         self._closing = False
         self._floor = Floor.LISTENING
         self._asked_s = 0.0
@@ -162,18 +156,13 @@ class Stream:
     def events(self, *kinds: str) -> Subscription[Event]:
         """Follow as any session is followed. No kinds = the coarse ones, "*" = all. Raises SettingError."""
         self._check_known_home()
-        known = {*COARSE_KINDS, *FINE_KINDS, "gap", "*"}
-        for kind in kinds:
-            if kind not in known:
-                raise SettingError(f"kinds: there is no event kind {kind!r}.", fix=f"Use {', '.join(sorted(known))}.")
-        wanted, watching = {*(kinds or COARSE_KINDS), "gap"}, Watching(self.floor)
+        wanted, watching = Kinds(*kinds), Watching(self.floor)
 
         def select(output: OutputEvent) -> Event | None:
             event = watching.event_of(output)
-            return event if event is not None and ("*" in wanted or event.kind in wanted) else None
+            return event if event is not None and wanted.accept(event) else None
 
-        gap = DropOldest[Event](lambda missed, following: Event("gap", following.at_s, {"missed": missed}))
-        return self._step.hub.subscribe_as(select, overflow=gap, capacity=self._buffer)
+        return self._step.hub.subscribe_as(select, overflow=DropOldest(Event.gap), capacity=self._buffer)
 
     async def interrupt(self) -> bool:
         """Stop what runs and forget what waits; True if there was something."""
@@ -196,7 +185,6 @@ class Stream:
     async def _end_of_it(self) -> None:
         if not self._ended:
             self.check_here()
-            self._news = self._news or anyio.Event()
             await self._news.wait()
 
     # -- events in
@@ -366,8 +354,7 @@ class Stream:
         self._step.hub.close(ClosedEvent(self._step.clock.now()))
         self._step.clock.stop()
         self._ended = True
-        if self._news is not None:
-            self._news.set()
+        self._news.wake()
         if self._tell_closed is not None:
             self._tell_closed(self)
 

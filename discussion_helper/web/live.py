@@ -9,6 +9,7 @@ import anyio
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from discussion_helper.waiters import Waiters
 from discussion_helper.web.limits import Limits
 from discussion_helper.web.problems import Problem
 
@@ -25,7 +26,7 @@ class Live:
         self.limits = limits
         self._closing = anyio.Event()
         self._watchers: Counter[str] = Counter()
-        self._left = anyio.Event()
+        self._left = Waiters()
 
     def close(self) -> None:
         """End every answer that lasts; the server stops. Idempotent; from the event loop's thread."""
@@ -38,7 +39,6 @@ class Live:
     async def empty(self) -> None:
         """Wait until no answer lasts."""
         while self._watchers:
-            self._left = anyio.Event()
             await self._left.wait()
 
     def watchers(self, session_id: str) -> int:
@@ -60,7 +60,7 @@ class Live:
             self._watchers[session_id] -= 1
             if not self._watchers[session_id]:
                 del self._watchers[session_id]
-            self._left.set()
+            self._left.wake()
 
 
 class Lasting(Protocol):

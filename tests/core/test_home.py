@@ -9,8 +9,8 @@ import anyio
 import pytest
 import trio
 
-from discussion_helper.background import Home
 from discussion_helper.clock import SessionClock
+from discussion_helper.event_loop import Home
 from discussion_helper.testing import VirtualTimeLoop
 
 

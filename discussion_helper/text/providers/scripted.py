@@ -8,6 +8,7 @@ import anyio
 from discussion_helper.text.artifacts import Artifact
 from discussion_helper.text.providers.base import Option
 from discussion_helper.text.state import State
+from discussion_helper.waiters import Waiters
 
 __all__ = ["FOREVER", "Answer", "Cue", "ScriptedProvider"]
 
@@ -29,7 +30,7 @@ class ScriptedProvider:
 
     def __init__(self, *answers: Answer) -> None:
         self._answers = answers or ((),)
-        self._changed = anyio.Event()
+        self._changed = Waiters()
         self.states: list[State] = []
         self.options: list[tuple[Option, ...]] = []
         self.running = 0
@@ -62,8 +63,7 @@ class ScriptedProvider:
     def _note(self, step: int) -> None:
         self.running += step
         self.most = max(self.most, self.running)
-        changed, self._changed = self._changed, anyio.Event()
-        changed.set()
+        self._changed.wake()
 
 
 async def _followed(cue: Cue) -> Artifact | None:
