@@ -3,7 +3,6 @@
 Little is imported here, and the rest where Ctrl-C can be taken already.
 """
 
-import errno
 import os
 import sys
 
@@ -14,17 +13,12 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import NoReturn
 
-__all__ = ["BROKEN_PIPE", "INTERRUPTED", "NOTHING_SAID", "entry", "main"]
+__all__ = ["INTERRUPTED", "NOTHING_SAID", "entry", "main"]
 
 INTERRUPTED = 130
 """What shells report for a program that Ctrl-C ended: 128 + SIGINT."""
-BROKEN_PIPE = 141
-"""The same for one whose reader went away: 128 + SIGPIPE."""
 NOTHING_SAID = b'{"utterances": [], "timings": [], "interruption_rate": 0.0}\n'
 """The document of a talk that Ctrl-C ended before it began. Ready made, since anything may be half imported then."""
-
-_NOT_WRITTEN = (errno.EPIPE, errno.EIO, errno.EBADF, errno.EFBIG, errno.ENOSPC)
-"""What standard output fails with when nobody reads it, or a disk is full."""
 
 
 def entry() -> "NoReturn":
@@ -41,6 +35,7 @@ def entry() -> "NoReturn":
             signal.signal(signal.SIGINT, _leave)
     except KeyboardInterrupt:
         _leave()
+    _fill_gaps()
     try:
         code = main()
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -52,7 +47,10 @@ def entry() -> "NoReturn":
         try:
             stream.flush()
         except OSError as error:
-            code = code or _not_written(error)
+            from discussion_helper.commands import stdout
+
+            lost = stdout.code_for(error)
+            code = lost if code in (0, 1) else code  # another one says how the person ended it
         except (AttributeError, ValueError):  # closed: before the start, or since
             continue
     os._exit(code)
@@ -67,6 +65,10 @@ def main(argv: "Sequence[str] | None" = None) -> int:
         arguments = parse(sys.argv[1:] if argv is None else argv)
         try:
             _begin(arguments)
+            if getattr(arguments, "prints", True):
+                from discussion_helper.commands import stdout
+
+                stdout.check()
             return int(arguments.run(arguments))
         except DiscussionError as error:
             from discussion_helper.command_line import told
@@ -76,20 +78,26 @@ def main(argv: "Sequence[str] | None" = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except OSError as error:
-        if error.errno not in _NOT_WRITTEN:
+        from discussion_helper.commands import stdout
+
+        if not stdout.is_lost(error):
             raise
-        return _not_written(error)
+        return stdout.code_for(error)
 
 
-def _not_written(error: OSError) -> int:
-    """The exit code where standard output takes nothing more; why, unless it is that nobody reads on."""
-    if error.errno == errno.EPIPE:
-        return BROKEN_PIPE
-    from contextlib import suppress
+def _fill_gaps() -> None:
+    """Put nothing in the place of standard streams that were closed before the start.
 
-    with suppress(OSError):
-        print(f"discussion-helper: The output could not be written: {error.strerror}.", file=sys.stderr)
-    return 1
+    Otherwise the next file that is opened, a recording maybe, would take what libraries print there; and what Python
+    prints for stderr would go to stdout.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # it takes the lowest number that is free
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - as long as the process
 
 
 def _begin(arguments: "argparse.Namespace") -> None:

@@ -1,7 +1,6 @@
 """`discussion-helper bench`: measure the delays of a talk with virtual devices."""
 
 import argparse
-import json
 import os
 import sys
 from dataclasses import replace
@@ -9,6 +8,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from discussion_helper.commands import stdout
+from discussion_helper.commands.json_text import json_text
 from discussion_helper.errors import AudioFileError, DeviceError, DiscussionError, SettingError
 
 if TYPE_CHECKING:
@@ -131,19 +132,17 @@ def _clips_folder() -> Path:
 
 
 def _show(results: "Results", output: Path, *, as_json: bool) -> None:
-    from rich.console import Console
-
     from discussion_helper.bench.plot import draw
     from discussion_helper.bench.report import document, lists, rows_in, table
 
     files = rows_in(results, output)
-    summary = document(results)
-    (output / "summary.json").write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
+    text = json_text(document(results), indent=2)
+    (output / "summary.json").write_text(f"{text}\n", encoding="utf-8")
     files += draw(results, output / "bench.png")
     if as_json:
-        print(json.dumps(summary, indent=2))
+        print(text, flush=True)
         return
-    console = Console() if sys.stdout.isatty() else Console(width=120)
+    console = stdout.console(width=None if sys.stdout.isatty() else 120)
     console.print(table(results))
     for what, names in lists(results).items():
         console.print(f"{what}: {', '.join(names)}", highlight=False, markup=False)

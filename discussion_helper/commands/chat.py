@@ -1,12 +1,12 @@
 """`discussion-helper chat`: a conversation with this machine, in writing."""
 
 import argparse
-import errno
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from discussion_helper.commands import stdout
+from discussion_helper.commands.terminal import is_terminal
 from discussion_helper.errors import SettingError
 from discussion_helper.settings import Settings
 
@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
         for option in ("details", "json", "quiet"):
             if getattr(arguments, option):
                 raise SettingError(f"--{option} goes with --pipe.", fix="Add --pipe, or leave it out.")
-        if not (_is_terminal(sys.stdin) and _is_terminal(sys.stdout)):
+        if not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
             raise SettingError("There is no terminal to draw on.", fix="Use --pipe: stdin is the message then.")
 
     from discussion_helper.commands.ending import ExitSoon
@@ -81,16 +81,12 @@ def request_of(arguments: argparse.Namespace) -> "ChatRequest":
     return ChatRequest(settings, store, arguments.thread, arguments.last)
 
 
-def _is_terminal(stream: TextIO | None) -> bool:
-    return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
-
-
 def _show(arguments: argparse.Namespace, exit_soon: "ExitSoon") -> int:
     import anyio
 
     from discussion_helper.commands.chat_owner import ChatOwner
     from discussion_helper.commands.screen import terminal_screen
-    from discussion_helper.commands.talk import suggestion
+    from discussion_helper.commands.suggestion import suggestion
 
     owner = ChatOwner(lambda: terminal_screen(sys.stdout), _history, exit_soon, suggest=suggestion)
     return anyio.run(owner.hold, request_of(arguments))
@@ -114,20 +110,16 @@ def _pipe(arguments: argparse.Namespace, exit_soon: "ExitSoon") -> int:
     import anyio
 
     from discussion_helper.commands.chat_pipe import message_from, pipe, to_text
-    from discussion_helper.commands.talk_json import stdout_kept
 
     message = message_from(None if sys.stdin is None else sys.stdin.buffer)
-    with stdout_kept() as stream:
+    with stdout.kept() as stream:
         text_of = to_text(wire=arguments.json, details=arguments.details)
         quiet = arguments.quiet or arguments.json  # whose first line holds the thread's id
         work = partial(pipe, request_of(arguments), message, text_of, _writer(stream), exit_soon, quiet=quiet)
         return anyio.run(work)
 
 
-def _writer(stream: TextIO | None) -> "Callable[[str], None]":
-    if stream is None:
-        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
-
+def _writer(stream: TextIO) -> "Callable[[str], None]":
     def write(text: str) -> None:
         stream.write(text)
         stream.flush()

@@ -1,8 +1,8 @@
 """The output of a chat through a pipe: the events of its stream as text, or as lines of JSON."""
 
-import json
 import re
 
+from discussion_helper.commands.json_text import json_text
 from discussion_helper.text.artifacts import (
     Artifact,
     Image,
@@ -36,7 +36,7 @@ def plain(text: str) -> str:
 def json_line(event: OutputEvent) -> str:
     """The event as a line of JSON in ASCII; "" for one that is of no concern outside."""
     wire = as_wire(event)
-    return "" if wire is None else f"{json.dumps(wire)}\n"
+    return "" if wire is None else f"{json_text(wire)}\n"
 
 
 class PipeText:

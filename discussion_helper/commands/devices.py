@@ -1,7 +1,6 @@
 """`discussion-helper devices`: the microphones and loudspeakers of this machine."""
 
 import argparse
-import json
 import math
 import time
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ from discussion_helper.audio.devices import Device, Kind, find_device, list_devi
 from discussion_helper.audio.inbox import Captured, DeviceLost, Inbox
 from discussion_helper.audio.playback import Playback
 from discussion_helper.audio.portaudio import PortAudioCapture, PortAudioPlayback
+from discussion_helper.commands.json_text import json_text
 from discussion_helper.errors import DeviceError
 
 __all__ = ["add_parser", "run"]
@@ -34,9 +34,9 @@ def run(arguments: argparse.Namespace) -> int:
     devices = list_devices()
     probes = [_probe(kind) for kind in _KINDS] if arguments.probe else []
     if arguments.json:
-        print(json.dumps(_as_dict(devices, probes), indent=2, ensure_ascii=False))
+        print(json_text(_as_dict(devices, probes), indent=2), flush=True)
     else:
-        print("\n".join([*_table(devices), *map(str, probes)]))
+        print("\n".join([*_table(devices), *map(str, probes)]), flush=True)
     return int(any(probe.problem for probe in probes))
 
 

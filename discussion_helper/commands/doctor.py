@@ -1,13 +1,13 @@
 """`discussion-helper doctor`: can each part run here, how the room and the models do, and which settings fit."""
 
 import argparse
-import json
 import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from discussion_helper.commands.json_text import json_text
 from discussion_helper.commands.option import Given, with_file
 from discussion_helper.errors import DeviceError
 from discussion_helper.settings import Settings
@@ -62,10 +62,10 @@ def run(arguments: argparse.Namespace) -> int:
         write_config(report.settings, report.file)
         report = replace(report, written=True)
     if arguments.json:
-        print(json.dumps(report.as_dict(), indent=2, ensure_ascii=False))
+        print(json_text(report.as_dict(), indent=2), flush=True)
     else:
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-        print(report.text(width))
+        print(report.text(width), flush=True)
     return int(not report.talks)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import TYPE_CHECKING
 
+from discussion_helper.commands import stdout
 from discussion_helper.errors import ModelCorrupt, ModelError, ModelMissing, SettingError
 from discussion_helper.models import Manifest, Model, Observer, Progress, Store, load_manifest
 
@@ -22,6 +23,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     _action(actions, "list", _list, "every model, and how it is kept here")
     pull = _action(actions, "pull", _pull, "fetch models; without a name, those that a first talk needs")
+    pull.set_defaults(prints=False)  # but for stderr
     pull.add_argument("names", nargs="*", metavar="NAME", help="a model's name")
     pull.add_argument("--all", action="store_true", help="fetch every model")
     text = "check every byte; without a name, of what is here and what a first talk needs"
@@ -43,7 +45,6 @@ def _action(
 
 
 def _list(_: argparse.Namespace) -> int:
-    from rich.console import Console
     from rich.table import Table
 
     store = Store()
@@ -51,7 +52,7 @@ def _list(_: argparse.Namespace) -> int:
     for model in load_manifest():
         mark = "yes" if model.default else ""
         table.add_row(model.name, model.kind, _amount(model.size), model.licence, store.state(model), mark)
-    Console().print(table)
+    stdout.console().print(table)
     return 0
 
 

@@ -1,11 +1,11 @@
 """`discussion-helper rehearse`: the whole loop with the public fakes, no device and no model."""
 
 import argparse
-import json
 import sys
 
 import anyio
 
+from discussion_helper.commands.json_text import json_text
 from discussion_helper.session import Session
 from discussion_helper.testing.fakes import EchoResponder, ScriptedListener, SilentVoice
 from discussion_helper.types import Policy
@@ -42,7 +42,7 @@ async def _rehearse(arguments: argparse.Namespace) -> None:
     async with session.events() as events:
         session.start()
         async for event in events:
-            line = json.dumps(event.as_dict()) if arguments.json else _line(event.as_dict())
+            line = json_text(event.as_dict()) if arguments.json else _line(event.as_dict())
             print(line, flush=True)
     await session.wait()
     rate = session.state["interruption_rate"]

@@ -1,11 +1,12 @@
 """`discussion-helper replay`: a recorded talk once more, decision by decision."""
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from discussion_helper.commands.json_text import json_text
 
 if TYPE_CHECKING:
     from discussion_helper.recorder.heard import Heard
@@ -58,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
             for line in report.lines(everything=arguments.list):
                 print(line, flush=True)
     if arguments.json:
-        print(json.dumps({"takes": [report.as_dict() for report in reports]}, ensure_ascii=False))
+        print(json_text({"takes": [report.as_dict() for report in reports]}), flush=True)
     return int(any(report.failed for report in reports))
 
 

@@ -1,18 +1,23 @@
 """`discussion-helper serve`: sessions over HTTP, for this machine's user."""
 
 import argparse
+import asyncio
 import os
 import secrets
 import socket
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
 
 from discussion_helper.commands.option import Given, with_file
 from discussion_helper.errors import SettingError
 from discussion_helper.settings import Settings
+
+if TYPE_CHECKING:
+    from discussion_helper.web import Server
 
 __all__ = ["PORT", "TOKEN_VARIABLE", "add_parser", "run"]
 
@@ -133,12 +138,32 @@ async def _serve(arguments: argparse.Namespace, settings: Settings, token: str, 
             examine=partial(examine, settings),
             allowed_hosts=arguments.allow_host,
         )
-        server = Server(app, started=lambda: _print_link(listening, token), ending=end)
+        link = _Link(listening, token)
+        server = Server(app, started=lambda: link.print(server), ending=end)
         await server.serve(sockets=[listening])
+    if link.lost is not None:
+        raise link.lost
 
 
-def _print_link(listening: socket.socket, token: str) -> None:
-    host, port = listening.getsockname()[:2]
-    shown = f"[{host}]" if ":" in host else host
-    print(f"Open http://{shown}:{port}/?token={token}", flush=True)
-    print(_LINK, flush=True)
+class _Link:
+    """The link, which is printed once requests are taken."""
+
+    def __init__(self, listening: socket.socket, token: str) -> None:
+        self.lost: OSError | None = None
+        """What printing it failed with: then nobody has it, and there is nothing to serve."""
+        self._listening = listening
+        self._token = token
+
+    def print(self, server: "Server") -> None:
+        """Print it; otherwise have the server end as it would for Ctrl-C."""
+        try:
+            self._print()
+        except OSError as error:
+            self.lost = error
+            asyncio.get_running_loop().call_soon(setattr, server, "should_exit", True)  # it asks once it is running
+
+    def _print(self) -> None:
+        host, port = self._listening.getsockname()[:2]
+        shown = f"[{host}]" if ":" in host else host
+        print(f"Open http://{shown}:{port}/?token={self._token}", flush=True)
+        print(_LINK, flush=True)

@@ -1,17 +1,13 @@
 """The document that `talk --json` prints."""
 
-import json
-import os
-import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
-from discussion_helper.commands.screen import complain
+from discussion_helper.commands import stdout
+from discussion_helper.commands.json_text import json_text
 from discussion_helper.session import Session
 
-__all__ = ["Document", "document_of", "stdout_kept"]
+__all__ = ["Document", "document_of"]
 
 _LOCK_LIMIT_S = 0.2
 """How long the last words wait for a document that is being printed."""
@@ -31,8 +27,8 @@ class Document:
     def __init__(self, stream: TextIO | None) -> None:
         """`stream` None: nothing is printed."""
         self.session: Session | None = None
-        self.lost = False
-        """It could not be written, and somebody wanted to read it."""
+        self.lost = 0
+        """The exit code for a document that could not be written; 0 when that did not happen."""
         self._stream = stream
         self._lock = threading.Lock()
         self._printed = False
@@ -54,27 +50,6 @@ class Document:
 
     def _write(self, stream: TextIO) -> None:
         try:
-            print(json.dumps(document_of(self.session), indent=2), file=stream, flush=True)
-        except BrokenPipeError:
-            pass  # nobody wants it
+            print(json_text(document_of(self.session), indent=2), file=stream, flush=True)
         except OSError as error:
-            self.lost = True
-            complain(f"discussion-helper: The document could not be written: {error.strerror}.")
-
-
-@contextmanager
-def stdout_kept() -> Iterator[TextIO]:
-    """Standard output for the document alone: what libraries print there goes to stderr meanwhile."""
-    try:
-        kept = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
-        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    except (AttributeError, OSError, ValueError):  # not real ones
-        yield sys.stdout
-        return
-    try:
-        yield kept
-    finally:
-        sys.stdout.flush()
-        os.dup2(kept.fileno(), sys.stdout.fileno())
-        with suppress(OSError):  # a document that could not be written
-            kept.close()
+            self.lost = stdout.code_for(error)

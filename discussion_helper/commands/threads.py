@@ -1,13 +1,11 @@
 """`discussion-helper threads`: the conversations that are kept."""
 
 import argparse
-import errno
-import os
-import sys
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from discussion_helper.commands.json_text import json_text
 from discussion_helper.errors import SettingError
 
 if TYPE_CHECKING:
@@ -47,13 +45,11 @@ def _action(
 
 
 def _run(work: _Run, arguments: argparse.Namespace) -> int:
-    """Do it; the exit code. Raises DiscussionError, and OSError where there is no standard output."""
+    """Do it; the exit code. Raises DiscussionError."""
     import anyio
 
     from discussion_helper.text.threads.sqlite import SqliteThreads
 
-    if sys.stdout is None:  # `print` would say nothing, and a thread be deleted
-        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
     path = _path_of(arguments.store)
 
     async def opened() -> None:
@@ -85,7 +81,7 @@ async def _list(store: "SqliteThreads", arguments: argparse.Namespace) -> None:
 
     entries = await entries_of(store)
     if arguments.json:
-        _print_json(entries)
+        print(json_text(entries))
     elif not entries:
         print("There is no thread yet: discussion-helper chat begins one.")
     else:
@@ -116,7 +112,7 @@ async def _show(store: "SqliteThreads", arguments: argparse.Namespace) -> None:
     except ThreadNotFoundError:
         raise _no_thread(arguments) from None
     if arguments.json:
-        _print_json(document_of(thread))
+        print(json_text(document_of(thread)))
         return
     turns = thread.state.turns
     for turn, mark in zip(turns, unanswered(turns), strict=True):
@@ -167,7 +163,7 @@ async def _delete(store: "SqliteThreads", arguments: argparse.Namespace) -> None
     if not await store.delete(arguments.id):
         raise _no_thread(arguments)
     if arguments.json:
-        _print_json({"deleted": arguments.id})
+        print(json_text({"deleted": arguments.id}))
     else:
         print(f"Thread {arguments.id} is deleted.")
 
@@ -177,10 +173,3 @@ def _no_thread(arguments: argparse.Namespace) -> SettingError:
 
     fix = f"See: discussion-helper threads list{store_option(arguments.store)}"
     return SettingError(f"There is no thread {arguments.id[:80]!r}.", fix=fix)
-
-
-def _print_json(data: object) -> None:
-    """In ASCII: no terminal obeys it, and nothing in it is unseen."""
-    import json
-
-    print(json.dumps(data, allow_nan=False, separators=(",", ":")))

@@ -1,16 +1,23 @@
-"""A screen that can be read, and the server of the responder's tests."""
+"""A screen that can be read, the server of the responder's tests, and a talk as the recorder's tests record it."""
 
 import importlib.util
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import anyio
+import numpy as np
 import pytest
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
+
+from discussion_helper.audio.files import load
+from discussion_helper.testing.sample_room import RATE, ZERO_S, SampleRoom
+
+SPEECH = Path(__file__).parents[2] / "audio" / "speech"
 
 
 class _Screen(DummyOutput):
@@ -108,13 +115,34 @@ def seen() -> Any:
     return _seen
 
 
-@pytest.fixture(scope="session")
-def fake_endpoint() -> Any:
-    """`async with fake_endpoint() as endpoint`."""
-    path = Path(__file__).parents[1] / "responder" / "conftest.py"
-    spec = importlib.util.spec_from_file_location("endpoint_for_commands", path)
+def _of(folder: str) -> Any:
+    """What another folder's tests stand on."""
+    spec = importlib.util.spec_from_file_location(
+        f"{folder}_for_commands", Path(__file__).parents[1] / folder / "conftest.py"
+    )
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
     spec.loader.exec_module(module)
-    return module.FakeEndpoint
+    return module
+
+
+@pytest.fixture(scope="session")
+def fake_endpoint() -> Any:
+    """`async with fake_endpoint() as endpoint`."""
+    return _of("responder").FakeEndpoint
+
+
+@pytest.fixture(scope="session")
+def short_talk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a recorded talk: one turn of one person, 4 s. Not to be changed."""
+    folder = tmp_path_factory.mktemp("replay") / "talk"
+    talk = _of("recorder").RecordedTalk(folder)
+    said = np.zeros(4 * RATE, np.float32)
+    clip = load(SPEECH / "asterisk_en_agent-incorrect.wav", RATE).samples[: 2 * RATE]
+    said[RATE // 2 : RATE // 2 + len(clip)] = clip
+    talk.open(ZERO_S)
+    talk.hear(SampleRoom().items(np.zeros_like(said), said))
+    talk.close()
+    return folder

@@ -1,10 +1,10 @@
 """`talk` with fakes, as a program: `python talk_program.py STATE [ARGUMENT...]`.
 
 It comes into STATE and stays there: opening, warming, listening, thinking, speaking. Or its listener fails: failing.
-What it does is told in words, one a line, on the descriptor that TOLD names.
+Or it ends by itself: ending.
+What it does is told in words, one a line, on the descriptor that TOLD names, if any.
 """
 
-import argparse
 import asyncio
 import os
 import sys
@@ -17,25 +17,28 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import anyio
 
+from discussion_helper import cli
 from discussion_helper.app import Talk
 from discussion_helper.commands import talk
-from discussion_helper.commands.ending import INTERRUPTED
-from discussion_helper.errors import DiscussionError, RecogniserError
+from discussion_helper.errors import RecogniserError
 from discussion_helper.session import Session
 from discussion_helper.settings import Settings
 from discussion_helper.testing import ScriptedListener, SilentVoice
 from discussion_helper.types import Message, SpokenSentence, Utterance
 
 STUCK_S = 60.0
+STATE = sys.argv[1]
+GREETINGS = {"ending": "Hello.\x1b\x7f\u2028"}
 
 
 def tell(word: str) -> None:
-    os.write(int(os.environ["TOLD"]), f"{word}\n".encode())
+    if told := os.environ.get("TOLD"):
+        os.write(int(told), f"{word}\n".encode())
 
 
 class Listener(ScriptedListener):
     def __init__(self, state: str) -> None:
-        super().__init__([] if state == "listening" else ["Hello."], stays_open=True)
+        super().__init__([] if state == "listening" else [GREETINGS.get(state, "Hello.")], stays_open=state != "ending")
         self._state = state
 
     async def warmup(self) -> None:
@@ -87,11 +90,12 @@ class Told(Session):
 
 @asynccontextmanager
 async def open_fakes(settings: Settings) -> AsyncIterator[Talk]:
-    state = sys.argv[1]
+    state = STATE
     if state == "opening":
         tell("opening")
         await anyio.to_thread.run_sync(time.sleep, STUCK_S)
-    session = Told(Listener(state), Responder(state), Voice(STUCK_S), settings.policy)
+    voice = Voice(0.0 if state == "ending" else STUCK_S)
+    session = Told(Listener(state), Responder(state), voice, settings.policy)
     os.write(1, b"a library on stdout\n")
     try:
         yield Talk(session, "a microphone", "a loudspeaker", "a model", None)
@@ -100,23 +104,12 @@ async def open_fakes(settings: Settings) -> AsyncIterator[Talk]:
             await session.stop()
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser()
-    talk.add_parser(parser.add_subparsers())
-    arguments = parser.parse_args(["talk", "--microphone", "fake", "--llm", "none", *sys.argv[2:]])
-    try:
-        return talk.hold_talk(arguments, open_fakes)
-    except DiscussionError as error:
-        print(f"discussion-helper: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return INTERRUPTED
-
-
 if __name__ == "__main__":
     if sys.stdin.isatty():
         import fcntl
         import termios
 
         fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # so that Ctrl-C is a signal
-    sys.exit(main())
+    talk._open = lambda arguments, settings: open_fakes(settings)
+    sys.argv[1:] = ["talk", "--microphone", "fake", "--llm", "none", *sys.argv[2:]]
+    cli.entry()

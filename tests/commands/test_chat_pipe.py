@@ -15,10 +15,11 @@ import anyio
 import pytest
 from anyio.abc import Process
 
-from discussion_helper.cli import BROKEN_PIPE, INTERRUPTED, main
+from discussion_helper.cli import INTERRUPTED, main
 from discussion_helper.commands.chat_pipe import message_from
 from discussion_helper.commands.chat_pipe_text import PipeText, json_line, plain
 from discussion_helper.commands.chat_turns import LONGEST_MESSAGE
+from discussion_helper.commands.stdout import BROKEN_PIPE
 from discussion_helper.errors import SettingError
 from discussion_helper.text.artifacts import (
     Artifact,

@@ -262,7 +262,7 @@ def test_a_document_that_cannot_be_written_is_one() -> None:
         _, errors = talk.process.communicate(timeout=START_S)
 
         assert 1 == talk.code()
-    assert b"The document could not be written: No space left on device." in errors
+    assert b"discussion-helper: The output could not be written: No space left on device." in errors
 
 
 def test_typed_turns_come_from_a_pipe() -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from discussion_helper.command_line import parse
-from discussion_helper.commands import talk
 from discussion_helper.commands.option import with_file
+from discussion_helper.commands.talk_plan import settings_of
 from discussion_helper.config_file import VARIABLE
 from discussion_helper.errors import SettingError
 
@@ -28,7 +28,7 @@ def test_without_a_file_the_arguments_are_as_they_were(file: Path) -> None:
 
 def test_the_file_says_what_the_command_line_does_not(file: Path) -> None:
     file.write_text('stt = "base"\nbarge_in = false\nmax_sentences = 2\nsilence_timeout = 5\nmicrophone = "USB"\n')
-    settings = talk.settings_of(talk_arguments(), (), None)
+    settings = settings_of(talk_arguments(), (), None)
 
     assert ("base", "USB", None) == (settings.stt, settings.microphone, settings.loudspeaker)
     policy = settings.policy
@@ -65,7 +65,7 @@ def test_devices_of_the_file_stand_back_for_those_that_were_named(
     options: list[str], devices: tuple[str, str], file: Path
 ) -> None:
     file.write_text('microphone = "m"\nloudspeaker = "l"\n')
-    settings = talk.settings_of(talk_arguments(*options), (), None)
+    settings = settings_of(talk_arguments(*options), (), None)
 
     assert devices == (settings.microphone, settings.loudspeaker)
 
@@ -74,7 +74,7 @@ def test_recordings_need_no_device_of_the_file(file: Path) -> None:
     file.write_text('microphone = "m"\nloudspeaker = "l"\n')
     arguments = talk_arguments("--input", "a.wav", "--output", "b.wav")
 
-    assert talk.settings_of(arguments, (Path("a.wav"),), Path("b.wav")).microphone is None
+    assert settings_of(arguments, (Path("a.wav"),), Path("b.wav")).microphone is None
 
 
 @pytest.mark.parametrize("line", ['stt = "nonsense"', 'voice = "nonsense"', 'llm = "nonsense"'])

@@ -9,59 +9,31 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import numpy as np
 import pytest
 
 from discussion_helper.app import Talk
-from discussion_helper.audio.echo import EchoPath
-from discussion_helper.audio.files import load
-from discussion_helper.audio.inbox import Call
-from discussion_helper.audio.playback import Playback
 from discussion_helper.cli import main
 from discussion_helper.commands import talk as talk_command
 from discussion_helper.errors import SettingError
 from discussion_helper.events import Event
-from discussion_helper.listening import hearing_with
-from discussion_helper.recorder.entries import Header, Told
+from discussion_helper.recorder.entries import Told
 from discussion_helper.recorder.folder import segments_in
 from discussion_helper.recorder.note_line import note_line
-from discussion_helper.recorder.recorder import Recorder, RecordTo
+from discussion_helper.recorder.recorder import RecordTo
 from discussion_helper.recorder.take import takes_in
 from discussion_helper.recorder.talk_recording import recording_to
-from discussion_helper.recorder.tapped_echo import TappedEcho
 from discussion_helper.recorder.trials import settings_for
 from discussion_helper.session import Session
 from discussion_helper.settings import Settings
 from discussion_helper.testing import EchoResponder, ScriptedListener, SilentVoice
 from discussion_helper.testing.replay import replayed
-from discussion_helper.testing.sample_room import RATE, ZERO_S, SampleRoom
-from discussion_helper.types import Policy
-from discussion_helper.voice.audio_work import AudioWork, Listening
-from discussion_helper.voice.marks import Marks
 
 SPEECH = Path(__file__).parents[2] / "audio" / "speech"
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One turn of one person, 4 s."""
-    folder = tmp_path_factory.mktemp("replay") / "talk"
-    header = Header(
-        started_utc_s=1_800_000_000.0, zero_s=ZERO_S, package="0.1.0", settings=settings_for(Policy(), "en")
-    )
-    recorder = Recorder(RecordTo(folder), header, clock=lambda: ZERO_S)
-    work = AudioWork(noted=lambda _: None, lost=lambda _: None, failed=print, tap=recorder.item, note_tap=recorder.note)
-    work.begin(lambda fn, *args: fn(*args), Marks(Playback(RATE)))
-    hearing = hearing_with(RATE, TappedEcho(EchoPath(), recorder.echo), policy=Policy(), language="en")
-    work.take(Call(lambda: work.change(hearing, "room"), Listening("room", RATE)), ZERO_S)
-    said = np.zeros(4 * RATE, np.float32)
-    clip = load(SPEECH / "asterisk_en_agent-incorrect.wav", RATE).samples[: 2 * RATE]
-    said[RATE // 2 : RATE // 2 + len(clip)] = clip
-    for item in SampleRoom().items(np.zeros_like(said), said):
-        work.take(item, item.at_s + 0.015)
-    recorder.event(Event("ended", 4.0, {"reason": "finished"}))
-    recorder.close()
-    return folder
+@pytest.fixture
+def folder(short_talk: Path) -> Path:
+    return short_talk
 
 
 def printed(capsys: pytest.CaptureFixture[str], *argv: str, code: int = 0) -> list[str]:

@@ -13,7 +13,8 @@ import pytest
 
 from discussion_helper.app import Talk
 from discussion_helper.audio.file_devices import FileCapture
-from discussion_helper.commands import talk, talk_demo, talk_files, talk_owner
+from discussion_helper.commands import talk, talk_course, talk_demo, talk_files, talk_plan
+from discussion_helper.commands.suggestion import suggestion
 from discussion_helper.commands.talk_json import document_of
 from discussion_helper.errors import AudioFileError, DeviceError, DiscussionError, RecogniserError, SettingError
 from discussion_helper.parts import Reporter
@@ -24,8 +25,7 @@ from discussion_helper.testing import EchoResponder, ScriptedListener, SilentVoi
 from discussion_helper.types import Message, Policy, Utterance
 
 HEADER = (
-    "file,demo,kind,duration_s,sample_rate,channels,language,speaker,transcript,"
-    "licence,licence_files,source,sha256"
+    "file,demo,kind,duration_s,sample_rate,channels,language,speaker,transcript,licence,licence_files,source,sha256"
 )
 NO_MICROPHONE = DeviceError("This machine has no microphone.", fix="Connect one.")
 NO_LOUDSPEAKER = DeviceError("This machine has no loudspeaker.", fix="Connect one.")
@@ -80,16 +80,16 @@ def test_options_become_settings() -> None:
         microphone="USB",
         loudspeaker="HDMI",
         policy=Policy(allow_barge_in=False, max_reply_sentences=3, silence_timeout_s=20.0),
-    ) == talk.settings_of(arguments, (), None)
+    ) == talk_plan.settings_of(arguments, (), None)
 
 
 def test_without_options_the_defaults_hold() -> None:
-    assert Settings() == talk.settings_of(arguments_of(), (), None)
+    assert Settings() == talk_plan.settings_of(arguments_of(), (), None)
 
 
 def test_recordings_are_turns_in_order(tmp_path: Path) -> None:
     arguments = arguments_of("--input", "a.wav", "b.wav", "--input", "c.wav", "--output", "out.wav")
-    plan = talk.plan_of(arguments)
+    plan = talk_plan.plan_of(arguments)
 
     assert (Path("a.wav"), Path("b.wav"), Path("c.wav")) == plan.settings.inputs
     assert Path("out.wav") == plan.settings.output
@@ -108,7 +108,7 @@ def test_recordings_are_turns_in_order(tmp_path: Path) -> None:
 )
 def test_a_wrong_option_is_named(options: list[str], says: str) -> None:
     with pytest.raises(SettingError, match=says):
-        talk.plan_of(arguments_of("--microphone", "USB", *options))
+        talk_plan.plan_of(arguments_of("--microphone", "USB", *options))
 
 
 @pytest.mark.parametrize("options", [[], ["--microphone", "USB"]])
@@ -116,7 +116,7 @@ def test_an_output_needs_recordings(options: list[str], monkeypatch: pytest.Monk
     monkeypatch.setattr(talk_demo, "missing_microphone", lambda: None)
 
     with pytest.raises(SettingError) as refused:
-        talk.plan_of(arguments_of("--output", "out.wav", *options))
+        talk_plan.plan_of(arguments_of("--output", "out.wav", *options))
     assert str(refused.value) == (
         "--output records the answers to recordings, and this talk has a microphone. "
         "Leave it out, or name recordings with --input FILE."
@@ -151,7 +151,7 @@ def loudspeaker(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("no_loudspeaker")
 def test_without_a_microphone_the_demo_clips_speak(clips: Path) -> None:
-    plan = talk.plan_of(arguments_of("--voice", "v"))
+    plan = talk_plan.plan_of(arguments_of("--voice", "v"))
 
     assert Settings(voice="v", inputs=(clips / "a.wav", clips / "b.wav"), output=Path("talk.wav")) == plan.settings
     assert (
@@ -162,7 +162,7 @@ def test_without_a_microphone_the_demo_clips_speak(clips: Path) -> None:
 
 @pytest.mark.usefixtures("no_loudspeaker")
 def test_without_a_loudspeaker_the_answers_to_recordings_are_recorded_too(clips: Path) -> None:
-    plan = talk.plan_of(arguments_of("--input", "jfk.wav"))
+    plan = talk_plan.plan_of(arguments_of("--input", "jfk.wav"))
 
     assert ((Path("jfk.wav"),), Path("talk.wav")) == (plan.settings.inputs, plan.settings.output)
     assert ("This machine has no loudspeaker: the answers are recorded in talk.wav.",) == plan.remarks
@@ -172,7 +172,7 @@ def test_without_a_loudspeaker_the_answers_to_recordings_are_recorded_too(clips:
 def test_a_loudspeaker_that_was_asked_for_is_not_replaced_by_a_file(clips: Path) -> None:
     for options in (["--input", "jfk.wav"], []):
         with pytest.raises(SettingError) as refused:
-            talk.plan_of(arguments_of("--loudspeaker", "HDMI", *options))
+            talk_plan.plan_of(arguments_of("--loudspeaker", "HDMI", *options))
         assert "loudspeaker: This machine has no loudspeaker. Connect one, or --output FILE." == str(refused.value)
 
 
@@ -181,7 +181,7 @@ def test_a_microphone_without_a_loudspeaker_is_refused_with_what_can_be_done(mon
     monkeypatch.setattr(talk_demo, "missing_microphone", lambda: None)
 
     with pytest.raises(DeviceError) as refused:
-        talk.plan_of(arguments_of())
+        talk_plan.plan_of(arguments_of())
     assert str(refused.value) == (
         "This machine has no loudspeaker. Connect one, or talk with recordings: --input FILE --output FILE."
     )
@@ -189,8 +189,8 @@ def test_a_microphone_without_a_loudspeaker_is_refused_with_what_can_be_done(mon
 
 @pytest.mark.usefixtures("loudspeaker")
 def test_the_answers_to_recordings_are_played_where_there_is_a_loudspeaker(clips: Path) -> None:
-    assert talk.plan_of(arguments_of("--input", "jfk.wav")).settings.output is None
-    plan = talk.plan_of(arguments_of())
+    assert talk_plan.plan_of(arguments_of("--input", "jfk.wav")).settings.output is None
+    plan = talk_plan.plan_of(arguments_of())
     assert plan.settings.output is None
     assert ("This machine has no microphone: recorded people speak instead.",) == plan.remarks
 
@@ -200,20 +200,20 @@ def test_the_demo_overwrites_no_recording(clips: Path) -> None:
     for name in ("talk.wav", "talk-2.wav"):
         Path(name).touch()
 
-    assert Path("talk-3.wav") == talk.plan_of(arguments_of()).settings.output
-    assert Path("mine.wav") == talk.plan_of(arguments_of("--output", "mine.wav")).settings.output
+    assert Path("talk-3.wav") == talk_plan.plan_of(arguments_of()).settings.output
+    assert Path("mine.wav") == talk_plan.plan_of(arguments_of("--output", "mine.wav")).settings.output
 
 
 @pytest.mark.usefixtures("loudspeaker")
 def test_the_demo_plays_where_it_was_told_to(clips: Path) -> None:
-    settings = talk.plan_of(arguments_of("--loudspeaker", "HDMI")).settings
+    settings = talk_plan.plan_of(arguments_of("--loudspeaker", "HDMI")).settings
 
     assert (None, "HDMI", 2) == (settings.output, settings.loudspeaker, len(settings.inputs))
 
 
 def test_a_microphone_that_was_asked_for_is_not_replaced_by_the_demo(clips: Path) -> None:
     for option in ("--device", "--microphone"):
-        assert () == talk.plan_of(arguments_of(option, "USB")).settings.inputs
+        assert () == talk_plan.plan_of(arguments_of(option, "USB")).settings.inputs
 
 
 @pytest.mark.parametrize("content", [None, HEADER])
@@ -223,7 +223,7 @@ def test_without_clips_the_fix_is_the_input_option(clips: Path, content: str | N
         (clips / "manifest.csv").write_text(content)
 
     with pytest.raises(AudioFileError, match=r"no demo clips.*--input"):
-        talk.plan_of(arguments_of())
+        talk_plan.plan_of(arguments_of())
 
 
 @pytest.mark.usefixtures("clips")
@@ -232,7 +232,7 @@ def test_an_installed_copy_says_what_to_do_without_clips(monkeypatch: pytest.Mon
     monkeypatch.setattr("discussion_helper.__file__", str(tmp_path / "site-packages" / "package" / "__init__.py"))
 
     with pytest.raises(AudioFileError) as refused:
-        talk.plan_of(arguments_of())
+        talk_plan.plan_of(arguments_of())
     assert str(refused.value) == (
         "There is no microphone, and an installed copy has no demo clips. "
         "Give recordings with --input FILE, or name a checkout's folder audio in DISCUSSION_HELPER_CLIPS."
@@ -249,7 +249,7 @@ def own_clips(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("own_clips")
 @pytest.mark.parametrize("language", ["es", "fr", "it", "ru", "sv", "ja"])
 def test_the_demo_speaks_the_language_that_was_asked_for(language: str) -> None:
-    inputs = talk.plan_of(arguments_of("--language", language, "--stt", "base")).settings.inputs
+    inputs = talk_plan.plan_of(arguments_of("--language", language, "--stt", "base")).settings.inputs
 
     assert 1 <= len(inputs) <= 4
     assert all(f"_{language}_" in path.name and path.is_file() for path in inputs)
@@ -258,7 +258,7 @@ def test_the_demo_speaks_the_language_that_was_asked_for(language: str) -> None:
 @pytest.mark.usefixtures("own_clips")
 def test_a_language_without_clips_is_refused_with_those_there_are() -> None:
     with pytest.raises(AudioFileError) as refused:
-        talk.plan_of(arguments_of("--language", "de", "--stt", "base"))
+        talk_plan.plan_of(arguments_of("--language", "de", "--stt", "base"))
     assert str(refused.value) == (
         "There is no microphone, and no demo clip is in de: they are in en, es, fr, it, ja, ru, sv. "
         "Name recordings of yours with --input FILE."
@@ -424,7 +424,7 @@ def test_recordings_are_answered_one_by_one_and_finish_the_talk(capsys: pytest.C
 def test_a_listener_that_does_not_close_after_the_recordings_is_stopped(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(talk_owner, "_CLOSE_LIMIT_S", 0.05)
+    monkeypatch.setattr(talk_course, "CLOSE_LIMIT_S", 0.05)
     monkeypatch.setattr(Recordings, "aclose", lambda self: anyio.sleep_forever())
 
     assert 0 == hold_recordings(recorded("One."), 1)
@@ -451,10 +451,10 @@ async def test_a_local_server_is_told_of_to_those_who_use_the_default(monkeypatc
 
     monkeypatch.setattr(discovery, "find_local_servers", find)
 
-    assert await talk.suggestion(Settings()) == (
+    assert await suggestion(Settings()) == (
         "Ollama with llama3.2 answers at http://127.0.0.1:11434/v1: use --llm llama3.2@http://127.0.0.1:11434/v1"
     )
-    assert "" == await talk.suggestion(Settings(llm="llama3.2@http://127.0.0.1:11434/v1"))
+    assert "" == await suggestion(Settings(llm="llama3.2@http://127.0.0.1:11434/v1"))
 
 
 @pytest.mark.anyio
@@ -464,4 +464,4 @@ async def test_without_a_server_nothing_is_suggested(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(discovery, "find_local_servers", find)
 
-    assert "" == await talk.suggestion(Settings())
+    assert "" == await suggestion(Settings())

@@ -10,10 +10,12 @@ import anyio
 import pytest
 
 from discussion_helper.app import Talk
-from discussion_helper.commands import talk_owner
+from discussion_helper.commands import talk_grants
 from discussion_helper.commands.ending import INTERRUPTED
+from discussion_helper.commands.talk_face import Face
 from discussion_helper.commands.talk_json import Document
-from discussion_helper.commands.talk_owner import Face, Plan, TalkOwner
+from discussion_helper.commands.talk_owner import TalkOwner
+from discussion_helper.commands.talk_plan import Plan
 from discussion_helper.commands.talk_wishes import Interrupt, Mute, Say, Suspend, Wish, Wishes
 from discussion_helper.errors import DeviceError
 from discussion_helper.events import Event
@@ -143,7 +145,7 @@ async def test_a_typed_turn_for_which_there_is_no_room_is_told(monkeypatch: pyte
         await anyio.sleep_forever()
 
     monkeypatch.setattr(Session, "say", wait)
-    monkeypatch.setattr(talk_owner, "_SAY_LIMIT_S", 0.01)
+    monkeypatch.setattr(talk_grants, "SAY_LIMIT_S", 0.01)
     told = "Too many turns wait for an answer; this one was left out: Hello."
     face = ScriptedFace({"listening": Say("Hello."), told: 7})
 
@@ -159,7 +161,7 @@ async def test_a_line_of_a_pipe_waits_for_room_as_long_as_it_takes(monkeypatch: 
         face._see(f"said {text}")
 
     monkeypatch.setattr(Session, "say", wait)
-    monkeypatch.setattr(talk_owner, "_SAY_LIMIT_S", 0.01)
+    monkeypatch.setattr(talk_grants, "SAY_LIMIT_S", 0.01)
     face = ScriptedFace({"listening": Say("Hello.", waits=True), "said Hello.": 7})
 
     assert 7 == await owner_of(ScriptedListener([], stays_open=True), face, NoResort()).hold(plan)

@@ -1,0 +1,62 @@
+"""The options of a talk: its parts, its devices and its manners."""
+
+import argparse
+from pathlib import Path
+
+from discussion_helper.commands.option import Given
+from discussion_helper.settings import Settings
+
+__all__ = ["add_options"]
+
+_DEFAULTS = Settings()
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what `settings_of` reads."""
+    _add_parts(parser)
+    _add_devices(parser)
+    _add_policy(parser)
+
+
+def _add_parts(parser: argparse.ArgumentParser) -> None:
+    parts = parser.add_argument_group("what listens, answers and speaks")
+    parts.add_argument(
+        "--language", action=Given, metavar="CODE", default=_DEFAULTS.language, help="language (default: %(default)s)"
+    )
+    text = "voice model, or a Piper FILE.onnx (default: %(default)s)"
+    parts.add_argument("--voice", action=Given, metavar="NAME", default=_DEFAULTS.voice, help=text)
+    parts.add_argument(
+        "--stt", action=Given, metavar="NAME", default=_DEFAULTS.stt, help="recogniser model (default: %(default)s)"
+    )
+    parts.add_argument(
+        "--llm",
+        action=Given,
+        metavar="SPEC",
+        default=_DEFAULTS.llm,
+        help="embedded, FILE.gguf, or MODEL@URL (default: %(default)s)",
+    )
+    parts.add_argument(
+        "--system", action=Given, metavar="TEXT", default=_DEFAULTS.system, help="what the model is told beforehand"
+    )
+
+
+def _add_devices(parser: argparse.ArgumentParser) -> None:
+    devices = parser.add_argument_group("devices", "A part of a name is enough: see `discussion-helper devices`.")
+    devices.add_argument("--device", metavar="NAME", help="microphone and loudspeaker")
+    devices.add_argument("--microphone", action=Given, metavar="NAME", help="microphone alone")
+    devices.add_argument("--loudspeaker", action=Given, metavar="NAME", help="loudspeaker alone")
+    text = "recordings that speak instead of a microphone, one turn a file"
+    devices.add_argument("--input", metavar="FILE", type=Path, nargs="+", action="extend", default=[], help=text)
+    text = "WAV file instead of the loudspeaker, for talks with recordings"
+    devices.add_argument("--output", metavar="FILE", type=Path, help=text)
+
+
+def _add_policy(parser: argparse.ArgumentParser) -> None:
+    policy = parser.add_argument_group("manners")
+    text = "answers cannot be interrupted by talking, or can, whatever the settings file says"
+    policy.add_argument("--no-barge-in", "--barge-in", action=Given, nargs=0, default=False, help=text)
+    policy.add_argument(
+        "--max-sentences", action=Given, metavar="N", type=int, default=0, help="longest answer; 0 = no limit"
+    )
+    text = "end after so many seconds of silence; 0 = never"
+    policy.add_argument("--silence-timeout", action=Given, metavar="S", type=float, default=0.0, help=text)

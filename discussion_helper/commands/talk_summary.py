@@ -1,0 +1,32 @@
+"""A talk in a line: at its beginning, and at its end."""
+
+import statistics
+from typing import TYPE_CHECKING
+
+from discussion_helper.session import Session
+
+if TYPE_CHECKING:
+    from discussion_helper.app import Talk
+    from discussion_helper.recorder.talk_recording import TalkRecording
+
+__all__ = ["introduction", "summary"]
+
+
+def introduction(talk: "Talk") -> str:
+    where = f"Microphone: {talk.microphone}. Loudspeaker: {talk.loudspeaker}. Answers come from {talk.responder}."
+    return where if talk.recording is None else f"{where} {_recorded(talk.recording)}"
+
+
+def _recorded(recording: "TalkRecording") -> str:
+    kept = f"its last {recording.to.minutes:g} minutes are kept"
+    return f"All that is heard and said is recorded in {recording.to.folder}; {kept}."
+
+
+def summary(session: Session) -> str:
+    """The talk in one line."""
+    state = session.state
+    waits = [timing["to_first_audio_s"] for timing in state["timings"]]
+    if not waits:
+        return "No answers."
+    wait = f"median wait {statistics.median(waits):.2f} s"
+    return f"Answers: {len(waits)}, {wait}, interrupted {state['interruption_rate']:.0%}."
