@@ -6,8 +6,9 @@ if TYPE_CHECKING:
     from discussion_helper.errors import DiscussionError
     from discussion_helper.events import Event
     from discussion_helper.parts import Listener, Responder, Voice
+    from discussion_helper.policy import Policy
     from discussion_helper.session import Session, Sessions, utterance_of
-    from discussion_helper.types import Conversation, Floor, Policy, SpokenSentence, TurnTiming, Utterance
+    from discussion_helper.types import Conversation, Floor, SpokenSentence, TurnTiming, Utterance
 
 __all__ = [
     "Conversation",
@@ -32,8 +33,9 @@ _HOMES = {
     "errors": ("DiscussionError",),
     "events": ("Event",),
     "parts": ("Listener", "Responder", "Voice"),
+    "policy": ("Policy",),
     "session": ("Session", "Sessions", "utterance_of"),
-    "types": ("Conversation", "Floor", "Policy", "SpokenSentence", "TurnTiming", "Utterance"),
+    "types": ("Conversation", "Floor", "SpokenSentence", "TurnTiming", "Utterance"),
 }
 """Loaded at the first use: the command line passes through here, and has to be able to take Ctrl-C at once."""
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from discussion_helper.errors import SettingError
+from discussion_helper.policy import Policy
 from discussion_helper.settings import Settings
-from discussion_helper.types import Policy
 
 __all__ = ["KEYS", "VARIABLE", "Value", "config_path", "read_config", "write_config"]
 

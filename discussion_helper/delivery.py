@@ -7,10 +7,11 @@ import anyio
 from discussion_helper.background import Background
 from discussion_helper.clock import now
 from discussion_helper.parts import Thread
+from discussion_helper.policy import Policy
 from discussion_helper.record import Record
 from discussion_helper.reply import Reply
 from discussion_helper.storing import store_whatever_comes
-from discussion_helper.types import Floor, Policy, SpokenSentence, SpokenUtterance, TurnTiming, Utterance
+from discussion_helper.types import Floor, SpokenSentence, SpokenUtterance, TurnTiming, Utterance
 
 __all__ = ["LATE_LIMIT_S", "SPOKEN_KEPT", "STILL_SPEAKING", "Delivery", "timing_of"]
 

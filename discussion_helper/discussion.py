@@ -16,12 +16,13 @@ from discussion_helper.going_on import asks_to_go_on, rest_of
 from discussion_helper.iteration import each
 from discussion_helper.onset import speech_started, user_is_speaking
 from discussion_helper.parts import CutsText, Listener, Remembers, Responder, Thread, Voice, check_parts
+from discussion_helper.policy import Policy, policy_of
 from discussion_helper.readying import attach_parts, warm_up
 from discussion_helper.record import Observer, Record
 from discussion_helper.reply import Reply
 from discussion_helper.storing import store, store_whatever_comes
 from discussion_helper.turns import Announcement, End, Turn, Turns, Typed
-from discussion_helper.types import Conversation, Floor, Message, Policy, SpokenUtterance, Utterance, policy_of
+from discussion_helper.types import Conversation, Floor, Message, SpokenUtterance, Utterance
 
 __all__ = ["Discussion"]
 

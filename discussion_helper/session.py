@@ -14,9 +14,10 @@ from discussion_helper.event import Event, Kinds
 from discussion_helper.events import DropOldest, EventHub, Subscription
 from discussion_helper.failures import told
 from discussion_helper.parts import Listener, Mutable, Responder, Thread, Voice
+from discussion_helper.policy import Policy
 from discussion_helper.registry import Sessions
 from discussion_helper.turns import Announcement, Typed
-from discussion_helper.types import Conversation, Floor, Policy, Utterance, speaker_of
+from discussion_helper.types import Conversation, Floor, Utterance, speaker_of
 
 __all__ = ["EVENTS_HELD", "TALK_LIMIT_S", "Event", "Session", "Sessions", "utterance_of"]
 
@@ -139,16 +140,12 @@ class Session:
     @property
     def state(self) -> dict[str, Any]:
         """All that a watcher needs to catch up."""
-        conversation = self.discussion.conversation
         return {
             "id": self.id,
             "kind": "voice",
-            "floor": self.floor.value,
             "running": self.started and not self.ended,
             "elapsed_s": round(self.discussion.clock.now(), 3),
-            "utterances": [utterance.as_dict() for utterance in conversation.utterances],
-            "timings": [timing.as_dict() for timing in conversation.timings],
-            "interruption_rate": conversation.interruption_rate,
+            **self.discussion.conversation.as_dict(),
         }
 
     # -- the background

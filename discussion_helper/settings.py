@@ -5,7 +5,7 @@ from pathlib import Path
 from types import UnionType
 
 from discussion_helper.errors import SettingError
-from discussion_helper.types import Policy
+from discussion_helper.policy import Policy
 
 __all__ = ["Settings"]
 

@@ -140,17 +140,13 @@ class Stream:
     @property
     def state(self) -> dict[str, Any]:
         """All that a watcher needs to catch up."""
-        conversation = self.conversation
         return {
             "id": self.id,
             "kind": "text",
-            "floor": self.floor.value,
             "running": self.started and not self._closing,
             "pending": self.pending,
             "elapsed_s": round(self._step.clock.now(), 3),
-            "utterances": [utterance.as_dict() for utterance in conversation.utterances],
-            "timings": [timing.as_dict() for timing in conversation.timings],
-            "interruption_rate": conversation.interruption_rate,
+            **self.conversation.as_dict(),
         }
 
     def events(self, *kinds: str) -> Subscription[Event]:

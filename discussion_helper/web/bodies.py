@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 
-from discussion_helper.types import Policy
+from discussion_helper.policy import Policy
 from discussion_helper.web.problems import Problem
 
 if TYPE_CHECKING:

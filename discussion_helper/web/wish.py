@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from discussion_helper.parts import Thread
-from discussion_helper.types import Policy
+from discussion_helper.policy import Policy
 
 __all__ = ["Wish"]
 

@@ -13,6 +13,7 @@ from discussion_helper.audio.frames import Frame, Samples
 from discussion_helper.audio.inbox import Inbox
 from discussion_helper.listening import hearing_with
 from discussion_helper.parts import Responder, Thread
+from discussion_helper.policy import Policy
 from discussion_helper.session import Session
 from discussion_helper.stt.base import Recogniser
 from discussion_helper.testing.room.detectors import Detectors
@@ -25,7 +26,6 @@ from discussion_helper.testing.room.troubles import Trouble
 from discussion_helper.testing.room.world import LIMIT_S, RoomWorld
 from discussion_helper.testing.virtual_clock import VirtualTimeLoop
 from discussion_helper.tts.base import Synthesiser
-from discussion_helper.types import Policy
 from discussion_helper.voice.assembly import hearing_of, overlap_of, session_on
 from discussion_helper.voice.audio_work import AudioWork, Tap
 from discussion_helper.voice.engine import AudioEngine

@@ -1,0 +1,85 @@
+"""The policy of a conversation: interruptions, length and silence."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from discussion_helper.errors import SettingError
+
+__all__ = ["Policy", "policy_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What to do about interruptions, length and silence. Raises SettingError (a ValueError) naming the field."""
+
+    allow_barge_in: bool = True
+    barge_in_grace_s: float = 0.35
+    """Nothing spoken this soon after a reply's first audio cuts it, unless it is still being said afterwards."""
+    max_reply_sentences: int = 0
+    """0 = no cap."""
+    silence_timeout_s: float = 0.0
+    """The session ends after this much silence; 0 = never."""
+    barge_in_min_speech_s: float = 0.128
+    """Voice this long over the agent is an interruption; how it was chosen stands in `voice/barge_in.py`."""
+    barge_in_resume_after_s: float = 1.5
+    """A reply that a sound without words turned down or cut goes on after this long at the latest; 0 = never.
+
+    With 0 nothing is turned down and decided: enough voice cuts the reply, whatever it says.
+    """
+    barge_in_min_words: int = 1
+    """Words, listener's responses not counted, that are an interruption; 0 = enough voice is one, whatever it says."""
+    barge_in_backchannels: tuple[str, ...] = ()
+    """Phrases that are no interruption, beside those of the language: "mm-hm", "I see"."""
+    barge_in_stop_words: tuple[str, ...] = ()
+    """Phrases that always are one, beside those of the language: "stop", "wait"."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.allow_barge_in, bool):
+            raise SettingError(f"allow_barge_in: {self.allow_barge_in!r} is not a boolean.", fix="Use true or false.")
+        self._check_number("barge_in_grace_s", most=10.0)
+        self._check_number("silence_timeout_s", most=86_400.0)
+        self._check_number("barge_in_min_speech_s", most=5.0)
+        self._check_number("barge_in_resume_after_s", most=60.0)
+        self._check_count("max_reply_sentences", most=10_000)
+        self._check_count("barge_in_min_words", most=20)
+        self._check_phrases("barge_in_backchannels")
+        self._check_phrases("barge_in_stop_words")
+
+    def _check_number(self, name: str, *, most: float) -> None:
+        value = getattr(self, name)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= most:
+            raise SettingError(f"{name}: {value!r} is out of range.", fix=f"Use seconds from 0 to {most:g}.")
+
+    def _check_count(self, name: str, *, most: int) -> None:
+        value = getattr(self, name)
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
+            raise SettingError(f"{name}: {value!r} is out of range.", fix=f"Use a whole number from 0 to {most}.")
+
+    def _check_phrases(self, name: str) -> None:
+        """Also makes a list, as JSON has it, the tuple it is to be."""
+        value = getattr(self, name)
+        if not isinstance(value, list | tuple) or len(value) > 200 or not all(map(_is_phrase, value)):
+            what = f"{name}: {str(value)[:80]!r} is no list of phrases."
+            raise SettingError(what, fix="Use at most 200 texts of 1 to 60 characters.")
+        object.__setattr__(self, name, tuple(value))
+
+    @classmethod
+    def from_mapping(cls, values: Mapping[str, Any]) -> "Policy":
+        """A policy from outside. Raises SettingError naming an unknown field or a wrong value."""
+        known = {f.name for f in fields(cls)}
+        for name in values:
+            if name not in known:
+                raise SettingError(f"{name}: there is no such policy field.", fix=f"Use {', '.join(sorted(known))}.")
+        return cls(**values)
+
+
+def _is_phrase(value: object) -> bool:
+    return isinstance(value, str) and 0 < len(value.strip()) <= 60
+
+
+def policy_of(value: Policy | None) -> Policy:
+    """The policy given, or the usual one. Raises SettingError for anything else."""
+    if value is not None and not isinstance(value, Policy):
+        raise SettingError(f"policy: {value!r} is no Policy.", fix="Use Policy(...) or Policy.from_mapping({...}).")
+    return Policy() if value is None else value
