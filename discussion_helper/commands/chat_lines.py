@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from discussion_helper.commands.chat_entries import Called, Entry, Remark, Returned, Said, Spent, Thought, You
+from discussion_helper.commands.chat_live import Live
 from discussion_helper.commands.chat_markdown import StreamedMarkdown, clean_lines, markdown_lines
-from discussion_helper.commands.chat_state import ChatState, Live
+from discussion_helper.commands.chat_state import ChatState
 from discussion_helper.commands.wrap import Line, cells, printable, shortened, wrap
 
 __all__ = ["STYLE", "Transcript", "header", "keys", "waiting_lines"]

@@ -8,11 +8,12 @@ from prompt_toolkit.history import History
 from prompt_toolkit.input import Input
 from prompt_toolkit.output import Output
 
-from discussion_helper.commands.chat_request import ChatRequest, going_on, held, introduction, opened
+from discussion_helper.commands.chat_request import ChatRequest, going_on, introduction, opened
 from discussion_helper.commands.chat_state import ChatState
 from discussion_helper.commands.chat_turns import ChatTurns
 from discussion_helper.commands.chat_view import ChatScreen
 from discussion_helper.commands.ending import LastResort
+from discussion_helper.commands.held import held
 from discussion_helper.commands.screen import complain
 from discussion_helper.errors import DiscussionError
 from discussion_helper.settings import Settings

@@ -7,10 +7,11 @@ import anyio
 
 from discussion_helper.commands.chat_owner import Opener
 from discussion_helper.commands.chat_pipe_text import PipeText, json_line
-from discussion_helper.commands.chat_request import ChatRequest, going_on, held, introduction, opened
+from discussion_helper.commands.chat_request import ChatRequest, going_on, introduction, opened
 from discussion_helper.commands.chat_state import EMPTY, says_nothing
 from discussion_helper.commands.chat_turns import LONGEST_MESSAGE, PROVENANCE
 from discussion_helper.commands.ending import LastResort
+from discussion_helper.commands.held import held
 from discussion_helper.commands.screen import complain
 from discussion_helper.errors import DiscussionError, SettingError
 from discussion_helper.failures import told

@@ -1,17 +1,14 @@
 """What chat is asked for, and the stream that is opened for it."""
 
 import shlex
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
 
-from discussion_helper.background import unwrapped
 from discussion_helper.commands.chat_turns import PROVENANCE
-from discussion_helper.commands.ending import HANGUP, Ending, LastResort
-from discussion_helper.commands.screen import complain
 from discussion_helper.commands.store_file import store_option
 from discussion_helper.errors import SettingError
 from discussion_helper.settings import Settings
@@ -21,7 +18,7 @@ from discussion_helper.text.outputs import PropertiesEvent
 from discussion_helper.text.stream import Stream
 from discussion_helper.text_app import Texts, open_texts
 
-__all__ = ["ChatRequest", "going_on", "held", "introduction", "opened"]
+__all__ = ["ChatRequest", "going_on", "introduction", "opened"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,24 +29,6 @@ class ChatRequest:
     store: Path | None = None
     thread_id: str = ""
     last: bool = False
-
-
-async def held(work: Callable[[Callable[[int], None]], Awaitable[None]], last_resort: LastResort) -> int:
-    """Do `work`, which gets what ends it with an exit code, as signals do; the code. Raises what it failed with."""
-    ending = Ending(last_resort)
-    try:
-        async with anyio.create_task_group() as tasks:
-            await tasks.start(ending.watch_signals)
-            with ending.scope:
-                await work(ending.begin)
-            tasks.cancel_scope.cancel()
-    except Exception as error:
-        failure = unwrapped(error)
-        if ending.code is None:
-            raise failure from None
-        if ending.code != HANGUP:  # then nobody is there, and that is the failure
-            complain(f"discussion-helper: {failure}")
-    return ending.code or 0
 
 
 @asynccontextmanager

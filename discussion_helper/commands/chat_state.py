@@ -4,18 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from discussion_helper.commands.chat_entries import Called, Entry, Remark, Returned, Said, Spent, Thought, You
-from discussion_helper.text.artifacts import (
-    Artifact,
-    Image,
-    Reasoning,
-    ReasoningDelta,
-    Text,
-    TextDelta,
-    ToolCall,
-    ToolCallDelta,
-    ToolResult,
-    Usage,
-)
+from discussion_helper.commands.chat_live import Live
+from discussion_helper.text.artifacts import Artifact, Image, Reasoning, Text, ToolCall, ToolResult, Usage
 from discussion_helper.text.outputs import (
     ArtifactEvent,
     ErrorEvent,
@@ -28,7 +18,7 @@ from discussion_helper.text.outputs import (
 from discussion_helper.text.state import Turn
 from discussion_helper.text.threads.document import NOT_ANSWERED, unanswered
 
-__all__ = ["EMPTY", "ChatState", "Live", "says_nothing"]
+__all__ = ["EMPTY", "ChatState", "says_nothing"]
 
 EMPTY = "The answer is empty."
 
@@ -37,68 +27,6 @@ def says_nothing(turn: Turn) -> bool:
     """An answer of the model's in which there is nothing to see, and which nobody cut off."""
     shown = any(isinstance(each, ToolCall | Image) for each in turn.artifacts) or turn.text.strip()
     return turn.role == "assistant" and not shown and not turn.interrupted
-
-
-class Live:
-    """What has come of the model's turn that is under way."""
-
-    def __init__(self) -> None:
-        self._text: list[str] = []
-        self._thought: list[str] = []
-        self._calls: dict[str, ToolCallDelta] = {}
-        self._open: set[type[Artifact]] = set()
-        """Kinds of which pieces came; the whole artifact that follows holds nothing new."""
-
-    @property
-    def text(self) -> str:
-        """Of the answer."""
-        return "".join(self._text)
-
-    @property
-    def thought(self) -> str:
-        """Of the reasoning."""
-        return "".join(self._thought)
-
-    @property
-    def calls(self) -> list[Called]:
-        """Tools, in the order in which they were called."""
-        return [Called(call.name, call.arguments) for call in self._calls.values()]
-
-    def add(self, artifact: Artifact) -> bool:
-        """Take the next artifact; whether there is anything new."""
-        match artifact:
-            case TextDelta(content):
-                return self._add(self._text, content, Text)
-            case ReasoningDelta(content):
-                return self._add(self._thought, content, Reasoning)
-            case ToolCallDelta():
-                return self._add_call(artifact)
-            case Text(content) if not self._closed(Text):
-                self._text.append(content)
-            case Reasoning(content) if not self._closed(Reasoning):
-                self._thought.append(content)
-            case ToolCall(id, name, arguments) if not any(call.id == id for call in self._calls.values()):
-                self._calls[f"whole:{id}"] = ToolCallDelta(-1, id, name, arguments)
-            case _:
-                return False
-        return True
-
-    def _add(self, pieces: list[str], content: str, whole: type[Artifact]) -> bool:
-        pieces.append(content)
-        self._open.add(whole)
-        return True
-
-    def _closed(self, kind: type[Artifact]) -> bool:
-        """Whether a whole artifact just ends its pieces."""
-        held = kind in self._open
-        self._open.discard(kind)
-        return held
-
-    def _add_call(self, delta: ToolCallDelta) -> bool:
-        last = self._calls.get(delta.key, ToolCallDelta(delta.index))
-        name, arguments = last.name + delta.name, last.arguments + delta.arguments
-        self._calls[delta.key] = ToolCallDelta(delta.index, delta.id or last.id, name, arguments)
-        return True
 
 
 @dataclass(slots=True)

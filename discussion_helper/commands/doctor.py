@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from discussion_helper.commands.json_text import json_text
-from discussion_helper.commands.option import Given, with_file
+from discussion_helper.commands.option import Given, chosen_parts, with_file
 from discussion_helper.errors import DeviceError
 from discussion_helper.settings import Settings
 from discussion_helper.types import Policy
@@ -72,13 +72,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _settings(arguments: argparse.Namespace) -> Settings:
     from discussion_helper.config_file import read_config
 
-    return Settings(
-        language=arguments.language,
-        stt=arguments.stt,
-        voice=arguments.voice,
-        llm=arguments.llm,
-        microphone=arguments.microphone or arguments.device,
-        loudspeaker=arguments.loudspeaker or arguments.device,
+    return replace(
+        chosen_parts(arguments),
         policy=Policy(allow_barge_in=bool(read_config().get("barge_in", True))),
     )
 

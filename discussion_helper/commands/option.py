@@ -7,7 +7,7 @@ from typing import Any
 from discussion_helper.errors import SettingError
 from discussion_helper.settings import Settings
 
-__all__ = ["Given", "with_file"]
+__all__ = ["Given", "chosen_parts", "with_file"]
 
 _INSTEAD: Mapping[str, tuple[str, ...]] = {
     "microphone": ("device", "input"),
@@ -31,6 +31,18 @@ class Given(argparse.Action):
         value = not (option_string or "").startswith("--barge-in") if self.nargs == 0 else values
         setattr(namespace, self.dest, value)
         namespace.given = {*getattr(namespace, "given", ()), self.dest}
+
+
+def chosen_parts(arguments: argparse.Namespace) -> Settings:
+    """The settings of what listens, answers and speaks, and of the devices. Raises SettingError."""
+    return Settings(
+        language=arguments.language,
+        stt=arguments.stt,
+        voice=arguments.voice,
+        llm=arguments.llm,
+        microphone=arguments.microphone or arguments.device,
+        loudspeaker=arguments.loudspeaker or arguments.device,
+    )
 
 
 def with_file(arguments: argparse.Namespace) -> argparse.Namespace:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from discussion_helper.commands.option import Given, with_file
+from discussion_helper.commands.option import Given, chosen_parts, with_file
 from discussion_helper.errors import SettingError
 from discussion_helper.settings import Settings
 
@@ -61,15 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not is_loopback(arguments.host) and not arguments.allow_host:
         what = f"host: {arguments.host} can be reached from other machines, without encryption."
         raise SettingError(what, fix="Leave --host out, or name who may ask for it with --allow-host NAME.")
-    settings = Settings(
-        language=arguments.language,
-        stt=arguments.stt,
-        voice=arguments.voice,
-        llm=arguments.llm,
-        system=arguments.system,
-        microphone=arguments.microphone or arguments.device,
-        loudspeaker=arguments.loudspeaker or arguments.device,
-    )
+    settings = replace(chosen_parts(arguments), system=arguments.system)
     _check(settings)
     _warn(settings, arguments)
     checked_file("--store", arguments.store)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from discussion_helper.background import unwrapped
-from discussion_helper.commands.ending import HANGUP, Ending, LastResort
+from discussion_helper.commands.ending import LastResort
+from discussion_helper.commands.held import held
 from discussion_helper.commands.screen import complain
 from discussion_helper.commands.talk_course import TalkCourse
 from discussion_helper.commands.talk_face import FaceOf
@@ -49,28 +49,16 @@ class TalkOwner:
 
         Raises DiscussionError, after the document was printed, unless the person ended the talk first.
         """
-        ending = Ending(self._last_resort)
-        try:
-            await self._hold(make_plan, ending)
-        except Exception as error:
-            failure = unwrapped(error)
-            if ending.code is None:
-                raise failure from None
-            if ending.code != HANGUP:  # then nobody is there, and that is the failure
-                complain(f"discussion-helper: {failure}")
-        return ending.code or self._document.lost
 
-    async def _hold(self, make_plan: Callable[[], Plan], ending: Ending) -> None:
-        async with anyio.create_task_group() as tasks:
-            await tasks.start(ending.watch_signals)
+        async def work(end: Callable[[int], None]) -> None:
             try:
-                with ending.scope:
-                    plan = await anyio.to_thread.run_sync(make_plan)
-                    complain("Getting ready ...")
-                    await self._open(plan, ending.begin)
+                plan = await anyio.to_thread.run_sync(make_plan)
+                complain("Getting ready ...")
+                await self._open(plan, end)
             finally:
                 self._document.print()
-            tasks.cancel_scope.cancel()
+
+        return await held(work, self._last_resort) or self._document.lost
 
     async def _open(self, plan: Plan, end: Callable[[int], None]) -> None:
         async with self._opener(plan.settings) as talk:

@@ -1,9 +1,10 @@
 """What talk the arguments ask for."""
 
 import argparse
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from discussion_helper.commands.option import chosen_parts
 from discussion_helper.errors import DeviceError, SettingError
 from discussion_helper.settings import Settings
 from discussion_helper.types import Policy
@@ -73,14 +74,9 @@ def settings_of(arguments: argparse.Namespace, inputs: tuple[Path, ...], output:
         raise SettingError(what, fix="Leave it out, or name recordings with --input FILE.")
     if output and arguments.loudspeaker:
         raise SettingError("--output is written instead of playing.", fix="Leave out --loudspeaker.")
-    return Settings(
-        language=arguments.language,
-        stt=arguments.stt,
-        voice=arguments.voice,
-        llm=arguments.llm,
+    return replace(
+        chosen_parts(arguments),
         system=arguments.system,
-        microphone=arguments.microphone or arguments.device,
-        loudspeaker=arguments.loudspeaker or arguments.device,
         inputs=inputs,
         output=output,
         policy=Policy(

@@ -72,6 +72,12 @@ class _View:
     def type(self, keys: str) -> None:
         self.keyboard.send_text(keys)
 
+    async def leave(self, keys: str) -> None:
+        """Type that and Ctrl-C, which ends it soon."""
+        with anyio.fail_after(2.0):
+            await anyio.to_thread.run_sync(self.type, f"{keys}\x03")
+            await self.ended.wait()
+
     @property
     def rows(self) -> list[str]:
         """What is on the screen."""

@@ -158,9 +158,7 @@ async def test_an_empty_line_says_nothing_and_a_sent_one_is_emptied(shown: Shows
 )
 async def test_a_key_that_ends_is_not_held_up_by_a_long_paste(shown: Shows, text: str) -> None:
     async with shown() as view:
-        with anyio.fail_after(2.0):
-            await anyio.to_thread.run_sync(view.keyboard.send_text, f"{text}\x03")
-            await view.ended.wait()
+        await view.leave(text)
 
     assert [INTERRUPTED] == view.codes
 
@@ -204,12 +202,17 @@ async def test_typed_turns_are_seen_from_enter_until_they_are_said(shown: Shows)
         await view.until(lambda rows: "       Too many: Two." in rows and not any("waiting" in row for row in rows))
 
 
+async def scroll(view: Any) -> None:
+    """Fill the view with turns, and go a page up."""
+    for number in range(30):
+        view.take("utterance", speaker="user", text=f"turn {number}", interrupted=False)
+    await view.until(lambda rows: " you   turn 29" in rows)
+    view.keyboard.send_text("\x1b[5~")
+
+
 async def test_a_typed_turn_is_seen_also_where_the_view_was_scrolled(shown: Shows) -> None:
     async with shown(40, 12) as view:
-        for number in range(30):
-            view.take("utterance", speaker="user", text=f"turn {number}", interrupted=False)
-        await view.until(lambda rows: " you   turn 29" in rows)
-        view.keyboard.send_text("\x1b[5~")
+        await scroll(view)
         await view.until(lambda rows: any("below" in row for row in rows))
         view.keyboard.send_text("Hello.\r")
         await view.until(lambda rows: "       waiting: Hello." in rows)
@@ -217,10 +220,7 @@ async def test_a_typed_turn_is_seen_also_where_the_view_was_scrolled(shown: Show
 
 async def test_the_transcript_scrolls(shown: Shows) -> None:
     async with shown(40, 12) as view:
-        for number in range(30):
-            view.take("utterance", speaker="user", text=f"turn {number}", interrupted=False)
-        await view.until(lambda rows: " you   turn 29" in rows)
-        view.keyboard.send_text("\x1b[5~")
+        await scroll(view)
         rows = await view.until(lambda rows: any("below" in row for row in rows))
         assert " you   turn 21" == rows[9]
         assert " 8 more lines below: PgDn" == rows[11]
