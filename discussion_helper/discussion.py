@@ -1,28 +1,25 @@
 """The loop: listen, think, speak, be interrupted."""
 
-from collections.abc import AsyncIterator
 from typing import Self
 
 import anyio
 
-from discussion_helper.anticipation import Anticipation
 from discussion_helper.background import isolated
 from discussion_helper.clock import SessionClock, now
 from discussion_helper.closing import Part, close_parts
 from discussion_helper.delivery import STILL_SPEAKING, Delivery
 from discussion_helper.failures import failures_in
 from discussion_helper.generation import Generation
-from discussion_helper.going_on import asks_to_go_on, rest_of
-from discussion_helper.iteration import each
 from discussion_helper.onset import speech_started, user_is_speaking
-from discussion_helper.parts import CutsText, Listener, Remembers, Responder, Thread, Voice, check_parts
+from discussion_helper.parts import Listener, Responder, Thread, Voice, check_parts
 from discussion_helper.policy import Policy, policy_of
 from discussion_helper.readying import attach_parts, warm_up
 from discussion_helper.record import Observer, Record
+from discussion_helper.replies import Replies
 from discussion_helper.reply import Reply
 from discussion_helper.storing import store, store_whatever_comes
 from discussion_helper.turns import Announcement, End, Turn, Turns, Typed
-from discussion_helper.types import Conversation, Floor, Message, SpokenUtterance, Utterance
+from discussion_helper.types import Conversation, Floor, SpokenUtterance, Utterance
 
 __all__ = ["Discussion"]
 
@@ -58,10 +55,8 @@ class Discussion:
         self._thread = thread
         self._record = Record(observer)
         self._delivery = Delivery(self._record, self.policy, thread, onset=lambda: speech_started(self.listener))
-        self._anticipation = Anticipation(responder)
-        self._record.on_partial = self._anticipate
+        self._replies: Replies  # made by `run`: a part may be replaced before that
         self._turns = Turns()
-        self._cut_reply: Reply | None = None
         self._tasks: anyio.abc.TaskGroup | None = None
         self._stopping = False
 
@@ -87,6 +82,11 @@ class Discussion:
         When several failed, the first failure is raised; `failures` has them all.
         """
         self.clock.start()
+        self._replies = Replies(
+            *(self.responder, self.voice, self._record, self._thread),
+            max_sentences=self.policy.max_reply_sentences,
+            generate=self._generate,
+        )
         try:
             attach_parts(self._parts.values(), self._record)
             await self._run_tasks()
@@ -99,7 +99,7 @@ class Discussion:
             raise self.failures[0] from None
         finally:
             self._turns.close()
-            await self._anticipation.stop()
+            await self._replies.stop()
             await self._keep_unanswered()
             self._record.set_floor(Floor.IDLE)
         return self.conversation
@@ -162,14 +162,14 @@ class Discussion:
                 return await self._turns.next()
             if await user_is_speaking(self.listener) or len(self._turns):
                 quiet_since = now()
-            elif self._cut_reply is not None:
+            elif self._replies.may_go_on:
                 await self._resume()
                 quiet_since = now()
             else:
                 return None
 
     def _wait_limit(self, quiet_since: float) -> float | None:
-        if self._cut_reply is not None and self.policy.barge_in_resume_after_s:
+        if self._replies.may_go_on and self.policy.barge_in_resume_after_s:
             return self.policy.barge_in_resume_after_s
         if not self.policy.silence_timeout_s:
             return None
@@ -179,11 +179,10 @@ class Discussion:
 
     async def _exchange(self, turn: Utterance) -> None:
         received = now()
-        rest = self._rest_asked_for(turn.text)
         self._record.add(turn)
         self._record.set_floor(Floor.THINKING)
         await store(self._thread, turn)
-        reply = await (self._go_on(rest) if rest else self._ask())
+        reply = await self._replies.answer(turn.text)
         if await reply.generation.ready():
             await self._deliver(reply, turn=turn, received=received)
 
@@ -191,63 +190,26 @@ class Discussion:
         """The user wanted that and nothing else; what was left of the reply is there for "go on"."""
         self._record.add(turn)
         await store(self._thread, turn)
-        self._keep(None)
-
-    async def _ask(self) -> Reply:
-        """The model, about all that was said."""
-        self._keep(None)
-        messages = self._messages()
-        await self._anticipation.settle(messages)
-        return self._begin(self.responder.reply(messages), max_sentences=self.policy.max_reply_sentences)
-
-    async def _go_on(self, rest: str) -> Reply:
-        """With what was not heard of the last reply, and all that may still come of it."""
-        await self._anticipation.stop()
-        self._record.tell("decision", {"what": "resumed", "why": "the user asked to go on"})
-        reply, self._cut_reply = self._cut_reply, None
-        return reply if reply is not None and reply.generation.ahead else self._begin(self._pieces(rest))
-
-    def _rest_asked_for(self, text: str) -> str:
-        """What was not heard of the last reply, if it was cut and the user says to go on with it; else ""."""
-        rest = rest_of(self._messages())
-        return rest if rest and asks_to_go_on(text) else ""
-
-    def _anticipate(self, text: str) -> None:
-        """The user has said this, and may be about to say more."""
-        if self.conversation.floor is Floor.LISTENING and text.strip() and not self._rest_asked_for(text):
-            self._anticipation.begin([*self._messages(), {"role": "user", "content": text}])
-
-    def _messages(self) -> list[Message]:
-        return self._thread.messages() if isinstance(self._thread, Remembers) else self.conversation.as_messages()
+        self._replies.keep(None)
 
     async def _announce(self, announcement: Announcement) -> None:
-        reply = self._begin(self._pieces(announcement.text))
+        reply = self._replies.of(announcement.text)
         if await reply.generation.ready():
             await self._deliver(reply)
 
     async def _resume(self) -> None:
         """Go on with a reply that a false alarm cut, with the words that were not heard."""
-        reply, self._cut_reply = self._cut_reply, None
-        if reply is None or not reply.generation.has_more:
-            return
-        self._record.tell("decision", {"what": "resumed", "why": "no words followed the sound that cut the reply"})
-        await self._deliver(reply)
+        reply = self._replies.resumed()
+        if reply is not None:
+            await self._deliver(reply)
 
     def _free_floor(self) -> None:
         if not self._stopping:
             self._record.set_floor(Floor.LISTENING)
 
-    def _pieces(self, text: str) -> AsyncIterator[str]:
-        return each(self.voice.clauses(text) if isinstance(self.voice, CutsText) else [text])
-
-    def _begin(self, sentences: AsyncIterator[str], *, max_sentences: int = 0) -> Reply:
+    def _generate(self, generation: Generation) -> None:
         assert self._tasks is not None
-        generation = Generation(sentences, max_sentences=max_sentences)
         self._tasks.start_soon(generation.run)
-        return Reply(generation, self.voice, begins=self._tell_sentence)
-
-    def _tell_sentence(self, sentence: str) -> None:
-        self._record.tell("partial", {"speaker": "agent", "text": sentence})
 
     async def _deliver(self, reply: Reply, *, turn: Utterance | None = None, received: float = 0.0) -> None:
         """Speak it. A reply that a sound cut may go on; every other one is over."""
@@ -255,18 +217,12 @@ class Discussion:
             await self._delivery.deliver(reply, turn=turn, received=received)
         finally:
             if reply.cut_by == "onset" and not self._stopping:
-                self._keep(reply)
+                self._replies.keep(reply)
             else:
                 reply.generation.abandon()
                 if reply.cut_by is not None:
-                    self._keep(None)  # whoever stops an announcement wants no older reply to go on
+                    self._replies.keep(None)  # whoever stops an announcement wants no older reply to go on
         self._free_floor()
-
-    def _keep(self, reply: Reply | None) -> None:
-        """The cut reply that may go on is this one, and no other."""
-        if self._cut_reply is not None:
-            self._cut_reply.generation.abandon()
-        self._cut_reply = reply
 
     # -- from outside
 

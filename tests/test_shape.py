@@ -23,7 +23,7 @@ LAYERS = (  # from the bottom; a module imports from its own layer and those bel
         *("event", "events", "overflow", "subscription", "watchers", "background", "closing", "generation"),
         *("iteration", "onset", "parts", "going_on", "readying", "storing", "turns"),
     ),
-    ("record", "reply", "delivery", "anticipation", "discussion", "session", "registry"),
+    ("record", "reply", "replies", "delivery", "anticipation", "discussion", "session", "registry"),
     ("audio",),
     ("vad", "turn", "stt", "tts", "responder"),
     ("voice", "text"),

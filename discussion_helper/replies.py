@@ -1,0 +1,112 @@
+"""Where a discussion's replies come from: the model, what was not heard of the last one, or given words."""
+
+from collections.abc import AsyncIterator, Callable
+
+from discussion_helper.anticipation import Anticipation
+from discussion_helper.generation import Generation
+from discussion_helper.going_on import asks_to_go_on, rest_of
+from discussion_helper.iteration import each
+from discussion_helper.parts import CutsText, Remembers, Responder, Thread, Voice
+from discussion_helper.record import Record
+from discussion_helper.reply import Reply
+from discussion_helper.types import Floor, Message
+
+__all__ = ["Replies"]
+
+
+class Replies:
+    """Makes them, and has the one that was cut and may go on."""
+
+    def __init__(
+        self,
+        responder: Responder,
+        voice: Voice,
+        record: Record,
+        thread: Thread | None,
+        *,
+        max_sentences: int,
+        generate: Callable[[Generation], object],
+    ) -> None:
+        """`max_sentences`: of one that the model gives; 0 = no cap. `generate` starts the task of a generation."""
+        self._responder = responder
+        self._voice = voice
+        self._record = record
+        self._thread = thread
+        self._max_sentences = max_sentences
+        self._generate = generate
+        self._anticipation = Anticipation(responder)
+        self._cut: Reply | None = None
+        record.on_partial = self._anticipate
+
+    @property
+    def may_go_on(self) -> bool:
+        """One was cut, and nothing has taken its place yet."""
+        return self._cut is not None
+
+    async def answer(self, text: str) -> Reply:
+        """To a turn that is on record."""
+        rest = self._rest_asked_for(text)
+        return await (self._go_on(rest) if rest else self._ask())
+
+    def of(self, text: str) -> Reply:
+        """One that says this."""
+        return self._begin(self._pieces(text))
+
+    def resumed(self) -> Reply | None:
+        """What a false alarm cut, with the words that were not heard; None when nothing is left of it."""
+        reply, self._cut = self._cut, None
+        if reply is None or not reply.generation.has_more:
+            return None
+        self._record.tell("decision", {"what": "resumed", "why": "no words followed the sound that cut the reply"})
+        return reply
+
+    def keep(self, reply: Reply | None) -> None:
+        """The cut reply that may go on is this one, and no other."""
+        if self._cut is not None:
+            self._cut.generation.abandon()
+        self._cut = reply
+
+    async def stop(self) -> None:
+        """Nothing more is asked of the responder."""
+        await self._anticipation.stop()
+
+    async def _ask(self) -> Reply:
+        """The model, about all that was said."""
+        self.keep(None)
+        messages = self._messages()
+        await self._anticipation.settle(messages)
+        return self._begin(self._responder.reply(messages), max_sentences=self._max_sentences)
+
+    async def _go_on(self, rest: str) -> Reply:
+        """With what was not heard of the last reply, and all that may still come of it."""
+        await self._anticipation.stop()
+        self._record.tell("decision", {"what": "resumed", "why": "the user asked to go on"})
+        reply, self._cut = self._cut, None
+        return reply if reply is not None and reply.generation.ahead else self.of(rest)
+
+    def _rest_asked_for(self, text: str) -> str:
+        """What was not heard of the last reply, if it was cut and the user says to go on with it; else ""."""
+        rest = rest_of(self._messages())
+        return rest if rest and asks_to_go_on(text) else ""
+
+    def _anticipate(self, text: str) -> None:
+        """The user has said this, and may be about to say more."""
+        if self._record.conversation.floor is not Floor.LISTENING or not text.strip() or self._rest_asked_for(text):
+            return
+        self._anticipation.begin([*self._messages(), {"role": "user", "content": text}])
+
+    def _messages(self) -> list[Message]:
+        if isinstance(self._thread, Remembers):
+            return self._thread.messages()
+        return self._record.conversation.as_messages()
+
+    def _pieces(self, text: str) -> AsyncIterator[str]:
+        return each(self._voice.clauses(text) if isinstance(self._voice, CutsText) else [text])
+
+    def _begin(self, sentences: AsyncIterator[str], *, max_sentences: int = 0) -> Reply:
+        generation = Generation(sentences, max_sentences=max_sentences)
+        self._generate(generation)
+        return Reply(generation, self._voice, begins=self._tell_sentence)
+
+    def _tell_sentence(self, sentence: str) -> None:
+        self._record.tell("partial", {"speaker": "agent", "text": sentence})
