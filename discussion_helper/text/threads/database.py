@@ -4,14 +4,13 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import cast
 
 from discussion_helper.errors import DiscussionError, SettingError
-from discussion_helper.text.errors import SaveError, StoreBusyError, ThreadCorruptError, ThreadNotFoundError
-from discussion_helper.text.state import Turn
-from discussion_helper.text.threads.base import ThreadInfo, checked_id
-from discussion_helper.text.threads.codec import info_data, info_from, loaded, turn_of
+from discussion_helper.text.errors import SaveError, StoreBusyError, ThreadCorruptError
+from discussion_helper.text.threads.base import ThreadInfo
+from discussion_helper.text.threads.codec import info_data
 from discussion_helper.text.threads.open_file import OpenFile
+from discussion_helper.text.threads.rows import is_id, read_info, read_text, read_turns
 from discussion_helper.text.threads.schema import migrate
 from discussion_helper.text.threads.shelf import GoneError, Loaded, OvertakenError
 
@@ -49,7 +48,7 @@ class DatabaseShelf:
             self._connection = sqlite3.connect(
                 self._path, timeout=BUSY_S, isolation_level=None, check_same_thread=False
             )
-            self._connection.text_factory = _text
+            self._connection.text_factory = read_text
             self._set_up(self._connection)
 
     def _set_up(self, database: sqlite3.Connection) -> None:
@@ -114,7 +113,7 @@ class DatabaseShelf:
 
     def _corrupt(self, thread_id: object, why: str) -> ThreadCorruptError:
         named, fix = thread_id, "Delete the thread, or restore the database from a backup."
-        if not _is_id(thread_id):
+        if not is_id(thread_id):
             named, fix = ascii(thread_id)[:80], "Restore the database from a backup."
         error = ThreadCorruptError(f"{self._path}: thread {named}: {why}", fix=fix)
         self.problems[str(named)] = str(error)
@@ -137,7 +136,7 @@ class DatabaseShelf:
         if head is None:
             return None
         try:
-            found = Loaded(_info_of(head, metadata), _turns_of(rows), [])
+            found = Loaded(read_info(head, metadata), read_turns(rows), [])
         except SettingError as cause:
             raise self._corrupt(thread_id, cause.what) from cause
         self.problems.pop(thread_id, None)
@@ -210,7 +209,7 @@ class DatabaseShelf:
 
     def _listed(self, head: tuple[str, str, str], metadata: dict[str, str]) -> ThreadInfo | None:
         try:
-            return _info_of(head, metadata)
+            return read_info(head, metadata)
         except SettingError as cause:
             self._corrupt(head[0], cause.what)
             return None
@@ -223,41 +222,4 @@ class DatabaseShelf:
                 " ORDER BY created_at",
                 (key, value),
             )
-            return next((thread_id for (thread_id,) in found if _is_id(thread_id)), None)
-
-
-def _text(stored: bytes) -> str:
-    """What is no UTF-8 becomes surrogates, which the checks of what was read refuse in the one thread that has them.
-
-    The module's own way would refuse every row that the query gives.
-    """
-    return stored.decode("utf-8", "surrogateescape")
-
-
-def _is_id(thread_id: object) -> bool:
-    try:
-        return bool(checked_id(cast(str, thread_id)))
-    except ThreadNotFoundError:
-        return False
-
-
-def _info_of(head: tuple[str, str, str], metadata: dict[str, str]) -> ThreadInfo:
-    try:
-        return info_from(
-            {"id": checked_id(head[0]), "created_at": head[1], "updated_at": head[2], "metadata": metadata}
-        )
-    except ThreadNotFoundError:
-        raise SettingError("id: it is no thread's.") from None
-
-
-def _turns_of(rows: Sequence[tuple[int, bytes]]) -> list[Turn]:
-    turns = []
-    for number, (position, turn) in enumerate(rows):
-        if position != number:
-            raise SettingError(f"turns[{number}]: it is missing.")
-        try:
-            turns.append(turn_of(loaded(turn), f"turns[{number}]"))
-        except SettingError as cause:
-            named = cause.what if cause.what.startswith("turns[") else f"turns[{number}]: {cause.what}"
-            raise SettingError(named) from cause
-    return turns
+            return next((thread_id for (thread_id,) in found if is_id(thread_id)), None)
