@@ -32,6 +32,10 @@ class Generation:
         self._failure: Exception | None = None
         self.first_at: float | None = None
         """When the first sentence came, on the event loop's clock."""
+        self.count = 0
+        """Sentences that came."""
+        self.broken_off = False
+        """It was abandoned before its end: the responder might have said more."""
 
     async def run(self) -> None:
         """Pull sentences from the responder until it ends, the cap is reached, or `abandon` is called."""
@@ -45,7 +49,6 @@ class Generation:
             self._changed.wake()
 
     async def _pull(self) -> None:
-        count = 0
         self._check()
         async with closing(self._sentences, within_s=CLOSE_REPLY_S) as sentences:
             async for sentence in sentences:
@@ -54,9 +57,9 @@ class Generation:
                 if not sentence.strip():
                     await checkpoint()  # one that gives nothing for ever keeps nobody else from running
                     continue
+                self.count += 1
                 await self._put(sentence)
-                count += 1
-                if count == self._max:
+                if self.count == self._max:
                     return
 
     def _check(self) -> None:
@@ -77,6 +80,7 @@ class Generation:
 
     def abandon(self) -> None:
         """Stop generating; the request is cancelled."""
+        self.broken_off = self.broken_off or not self._complete
         self._scope.cancel()
 
     async def ready(self) -> bool:

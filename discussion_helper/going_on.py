@@ -13,7 +13,10 @@ from importlib.resources import files
 
 from discussion_helper.types import Message
 
-__all__ = ["LONGEST_TURN", "asks_to_go_on", "languages", "rest_of"]
+__all__ = ["GO_ON", "LONGEST_TURN", "asks_to_go_on", "languages", "rest_of", "with_rest_said"]
+
+GO_ON = "Go on."
+"""What a model is told where nobody said so; models know it, whatever the language that they are to answer in."""
 
 LONGEST_TURN = 80
 """Characters of a turn that can be such a phrase."""
@@ -39,6 +42,16 @@ def rest_of(messages: Sequence[Message]) -> str:
     """What was not heard of the agent's newest turn, if it was interrupted; else "". A mere "stop" may follow it."""
     newest = next((message for message in reversed(messages) if message["role"] == "assistant"), None)
     return newest.get("unheard", "") if newest is not None and newest.get("interrupted") else ""
+
+
+def with_rest_said(messages: Sequence[Message]) -> list[Message]:
+    """The same once the rest was said: nothing of the agent's newest turn is unheard. The last turn is a user's."""
+    told = list(messages)
+    newest = max((at for at, message in enumerate(told) if message["role"] == "assistant"), default=-1)
+    if newest >= 0:
+        turn = told[newest]
+        told[newest] = {"role": "assistant", "content": f"{turn['content']} {turn.get('unheard', '')}".strip()}
+    return told if newest < len(told) - 1 else [*told, {"role": "user", "content": GO_ON}]
 
 
 @cache

@@ -22,6 +22,8 @@ class Record:
         self._closed = False
         self.on_partial: Callable[[str], None] | None = None
         """Told of what the user has said so far, where the listener reports it."""
+        self.on_decision: Callable[[dict[str, Any]], None] | None = None
+        """Told of what a listener that decides takes a voice over the agent for."""
 
     def add(self, utterance: Utterance) -> None:
         """A finished turn."""
@@ -68,5 +70,9 @@ class Record:
     def report(self, kind: str, /, **data: Any) -> None:
         """Tell of a fine event."""
         self.tell(kind, data)
-        if kind == "partial" and self.on_partial is not None and not self._closed:
+        if self._closed:
+            return
+        if kind == "partial" and self.on_partial is not None:
             self.on_partial(str(data.get("text", "")))
+        if kind == "decision" and self.on_decision is not None:
+            self.on_decision(data)

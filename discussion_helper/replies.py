@@ -1,11 +1,12 @@
 """Where a discussion's replies come from: the model, what was not heard of the last one, or given words."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from typing import Any
 
 from discussion_helper.anticipation import Anticipation
-from discussion_helper.generation import Generation
-from discussion_helper.going_on import asks_to_go_on, rest_of
-from discussion_helper.iteration import each
+from discussion_helper.generation import CLOSE_REPLY_S, Generation
+from discussion_helper.going_on import asks_to_go_on, rest_of, with_rest_said
+from discussion_helper.iteration import closing, each
 from discussion_helper.parts import CutsText, Remembers, Responder, Thread, Voice
 from discussion_helper.record import Record
 from discussion_helper.reply import Reply
@@ -36,7 +37,10 @@ class Replies:
         self._generate = generate
         self._anticipation = Anticipation(responder)
         self._cut: Reply | None = None
+        self._asked: Generation | None = None  # of the newest reply, if it is the model's
+        self._with_words = False
         record.on_partial = self._anticipate
+        record.on_decision = self._decided
 
     @property
     def may_go_on(self) -> bool:
@@ -50,21 +54,31 @@ class Replies:
 
     def of(self, text: str) -> Reply:
         """One that says this."""
-        return self._begin(self._pieces(text))
+        return self._begin(each(self._cut_up(text)))
 
     def resumed(self) -> Reply | None:
         """What a false alarm cut, with the words that were not heard; None when nothing is left of it."""
         reply, self._cut = self._cut, None
-        if reply is None or not reply.generation.has_more:
+        if reply is None or not (reply.generation.has_more or reply.generation.broken_off):
             return None
         self._record.tell("decision", {"what": "resumed", "why": "no words followed the sound that cut the reply"})
-        return reply
+        return self._and_more(reply.generation.ahead) if reply.generation.broken_off else reply
 
     def keep(self, reply: Reply | None) -> None:
-        """The cut reply that may go on is this one, and no other."""
+        """The cut reply that may go on is this one, and no other.
+
+        Where words cut it, which are no false alarm, nothing more of it is asked of the model.
+        """
         if self._cut is not None:
             self._cut.generation.abandon()
         self._cut = reply
+        if reply is not None and reply.generation is self._asked and self._with_words:
+            reply.generation.abandon()
+        self._with_words = False
+
+    def _decided(self, decision: Mapping[str, Any]) -> None:
+        """An interruption that was decided by its words has a text."""
+        self._with_words = decision.get("what") == "interruption" and bool(decision.get("text"))
 
     async def stop(self) -> None:
         """Nothing more is asked of the responder."""
@@ -75,14 +89,24 @@ class Replies:
         self.keep(None)
         messages = self._messages()
         await self._anticipation.settle(messages)
-        return self._begin(self._responder.reply(messages), max_sentences=self._max_sentences)
+        return self._begin(self._responder.reply(messages), max_sentences=self._max_sentences, asks=True)
 
     async def _go_on(self, rest: str) -> Reply:
         """With what was not heard of the last reply, and all that may still come of it."""
         await self._anticipation.stop()
         self._record.tell("decision", {"what": "resumed", "why": "the user asked to go on"})
         reply, self._cut = self._cut, None
-        return reply if reply is not None and reply.generation.ahead else self.of(rest)
+        ahead = reply.generation.ahead if reply is not None else []
+        if self._asked is not None and self._asked.broken_off:
+            return self._and_more(ahead or self._cut_up(rest))
+        return reply if reply is not None and ahead else self.of(rest)
+
+    def _and_more(self, pieces: Sequence[str]) -> Reply:
+        """These, which are all that came of the last reply, and then what the model has to say further."""
+        left = len(pieces) + self._max_sentences - self._asked.count if self._asked and self._max_sentences else 0
+        messages = with_rest_said(self._messages())
+        sentences = _then(pieces, lambda: self._responder.reply(messages))
+        return self._begin(sentences, max_sentences=left, asks=True)
 
     def _rest_asked_for(self, text: str) -> str:
         """What was not heard of the last reply, if it was cut and the user says to go on with it; else ""."""
@@ -100,13 +124,23 @@ class Replies:
             return self._thread.messages()
         return self._record.conversation.as_messages()
 
-    def _pieces(self, text: str) -> AsyncIterator[str]:
-        return each(self._voice.clauses(text) if isinstance(self._voice, CutsText) else [text])
+    def _cut_up(self, text: str) -> list[str]:
+        return self._voice.clauses(text) if isinstance(self._voice, CutsText) else [text]
 
-    def _begin(self, sentences: AsyncIterator[str], *, max_sentences: int = 0) -> Reply:
+    def _begin(self, sentences: AsyncIterator[str], *, max_sentences: int = 0, asks: bool = False) -> Reply:
         generation = Generation(sentences, max_sentences=max_sentences)
+        self._asked = generation if asks else None
         self._generate(generation)
         return Reply(generation, self._voice, begins=self._tell_sentence)
 
     def _tell_sentence(self, sentence: str) -> None:
         self._record.tell("partial", {"speaker": "agent", "text": sentence})
+
+
+async def _then(pieces: Sequence[str], ask: Callable[[], AsyncIterator[str]]) -> AsyncIterator[str]:
+    """These, then those that are asked for when these were taken."""
+    for piece in pieces:
+        yield piece
+    async with closing(ask(), within_s=CLOSE_REPLY_S) as sentences:
+        async for sentence in sentences:
+            yield sentence
