@@ -1,35 +1,29 @@
 """A text stream: one thread, one queue of events, and the handle on the worker that processes them in order."""
 
-from collections import deque
 from collections.abc import Callable
 from contextvars import Context
-from datetime import UTC, datetime
 from typing import Any, Self
 
 import anyio
 
 from discussion_helper.background import Background
-from discussion_helper.errors import SettingError
-from discussion_helper.event import Event, Kinds
+from discussion_helper.event import Event
 from discussion_helper.event_loop import Home
-from discussion_helper.events import Block, DropNewest, DropOldest, EventHub, Subscription
+from discussion_helper.events import EventHub, Subscription
 from discussion_helper.text.errors import EventDroppedError, SessionClosedError
-from discussion_helper.text.inbox import INBOX, Inbox, Item, check_count
+from discussion_helper.text.following import Following
+from discussion_helper.text.inbox import INBOX, Inbox, Item
 from discussion_helper.text.inputs import InputEvent, InterruptEvent
-from discussion_helper.text.outputs import ClosedEvent, OutputEvent, Phase, check_output, is_droppable, stamped
+from discussion_helper.text.outputs import ClosedEvent, OutputEvent, Phase, check_output, stamped
 from discussion_helper.text.providers.base import Provider
 from discussion_helper.text.step import BUFFER, Step
 from discussion_helper.text.threads.base import Thread, ThreadStore
-from discussion_helper.text.transcript import transcript_of
-from discussion_helper.text.watching import Watching, floor_in
+from discussion_helper.text.transcript import Transcript
 from discussion_helper.text.worker import TurnProcessor, Worker
-from discussion_helper.types import Conversation, Floor, TurnTiming
+from discussion_helper.types import Conversation, Floor
 from discussion_helper.waiters import Waiters
 
-__all__ = ["TIMINGS_KEPT", "Stream"]
-
-TIMINGS_KEPT = 1000
-"""Newest timings in a transcript."""
+__all__ = ["Stream"]
 
 
 class Stream:
@@ -55,10 +49,8 @@ class Stream:
 
         Raises SettingError for an overflow other than "drop" and "block", RuntimeError for a step that has a stream.
         """
-        check_count("buffer", buffer)
+        self._following = Following(step.hub, buffer, overflow)
         self._step = step.claimed()
-        self._buffer = buffer
-        self._overflow = _checked(overflow)
         self._tell_closed = closed
         self._inbox = Inbox(thread.id, capacity=inbox)
         self._worker = Worker(
@@ -73,10 +65,7 @@ class Stream:
         self._ended = False
         self._news = Waiters()
         self._closing = False
-        self._floor = Floor.LISTENING
-        self._asked_s = 0.0
-        self._timings: deque[TurnTiming] = deque(maxlen=TIMINGS_KEPT)
-        self._since = datetime.now(UTC)
+        self._transcript = Transcript()
         self.started = False
 
     @property
@@ -130,12 +119,12 @@ class Stream:
     @property
     def floor(self) -> Floor:
         """THINKING while the model is asked, SPEAKING while it answers."""
-        return Floor.IDLE if self.ended else self._floor
+        return Floor.IDLE if self.ended else self._transcript.floor
 
     @property
     def conversation(self) -> Conversation:
         """The thread as a transcript."""
-        return transcript_of(self.thread, floor=self.floor, timings=self._timings, since=self._since)
+        return self._transcript.of(self.thread, self.floor)
 
     @property
     def state(self) -> dict[str, Any]:
@@ -152,13 +141,7 @@ class Stream:
     def events(self, *kinds: str) -> Subscription[Event]:
         """Follow as any session is followed. No kinds = the coarse ones, "*" = all. Raises SettingError."""
         self._check_known_home()
-        wanted, watching = Kinds(*kinds), Watching(self.floor)
-
-        def select(output: OutputEvent) -> Event | None:
-            event = watching.event_of(output)
-            return event if event is not None and wanted.accept(event) else None
-
-        return self._step.hub.subscribe_as(select, overflow=DropOldest(Event.gap), capacity=self._buffer)
+        return self._following.events(*kinds, floor=self.floor)
 
     async def interrupt(self) -> bool:
         """Stop what runs and forget what waits; True if there was something."""
@@ -284,16 +267,8 @@ class Stream:
         Full, it loses the newest event that tells no state of affairs ("drop"), or makes `emit` wait ("block").
         Raises SettingError for another overflow, and for a buffer below 1.
         """
-        wanted, held = frozenset(kinds), self._buffer if buffer is None else buffer
-        check_count("buffer", held)
-
-        def select(event: OutputEvent) -> OutputEvent | None:
-            return event if event.kind in wanted and not isinstance(event, ClosedEvent) else None
-
         self._check_known_home()
-        blocks = _checked(overflow or self._overflow) == "block"
-        policy = Block(is_droppable) if blocks else DropNewest(is_droppable)
-        return self._step.hub.subscribe_as(select if wanted else _unless_closed, overflow=policy, capacity=held)
+        return self._following.output(*kinds, buffer=buffer, overflow=overflow)
 
     # -- the worker
 
@@ -313,12 +288,7 @@ class Stream:
                 self._end()
 
     def _note_phase(self, phase: Phase) -> None:
-        self._floor = floor_in(phase) or self._floor
-        at_s = self._step.clock.now()
-        if phase == "submitted":
-            self._asked_s = at_s
-        elif phase == "streaming":
-            self._timings.append(TurnTiming(think_s=at_s - self._asked_s))
+        self._transcript.note(phase, self._step.clock.now())
 
     # -- the end
 
@@ -353,14 +323,3 @@ class Stream:
         self._news.wake()
         if self._tell_closed is not None:
             self._tell_closed(self)
-
-
-def _unless_closed(event: OutputEvent) -> OutputEvent | None:
-    """What `subscribe` gives of every kind."""
-    return None if isinstance(event, ClosedEvent) else event
-
-
-def _checked(overflow: str) -> str:
-    if overflow not in ("drop", "block"):
-        raise SettingError(f"overflow: {overflow!r} is none.", fix='Use "drop" or "block".')
-    return overflow

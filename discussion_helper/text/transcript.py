@@ -1,22 +1,45 @@
 """A thread as the transcript that every session has."""
 
-from collections.abc import Sequence
-from datetime import datetime
+from collections import deque
+from datetime import UTC, datetime
 
+from discussion_helper.text.outputs import Phase
 from discussion_helper.text.state import Turn
 from discussion_helper.text.threads.base import Thread
+from discussion_helper.text.watching import floor_in
 from discussion_helper.types import Conversation, Floor, Speaker, TurnTiming, Utterance
 
-__all__ = ["transcript_of"]
+__all__ = ["TIMINGS_KEPT", "Transcript"]
+
+TIMINGS_KEPT = 1000
+"""Newest timings in a transcript."""
 
 
-def transcript_of(thread: Thread, *, floor: Floor, timings: Sequence[TurnTiming], since: datetime) -> Conversation:
-    """What user and agent said, in order; times count from `since`, what was said before it is at 0."""
-    told = (turn for turn in thread.state.turns if turn.role in ("user", "assistant") and turn.text)
-    return Conversation([_utterance_of(turn, since) for turn in told], floor, list(timings))
+class Transcript:
+    """What a thread does not hold of it: who has the floor, when it began, how long the model took."""
 
+    __slots__ = ("_asked_s", "_since", "_timings", "floor")
 
-def _utterance_of(turn: Turn, since: datetime) -> Utterance:
-    at_s = max(0.0, (turn.at - since).total_seconds())
-    speaker: Speaker = "user" if turn.role == "user" else "agent"
-    return Utterance(speaker, turn.text, at_s, at_s, interrupted=turn.interrupted, said=turn.said)
+    def __init__(self) -> None:
+        self._since = datetime.now(UTC)
+        self._timings: deque[TurnTiming] = deque(maxlen=TIMINGS_KEPT)
+        self._asked_s = 0.0
+        self.floor = Floor.LISTENING
+
+    def note(self, phase: Phase, at_s: float) -> None:
+        """An event has come to this phase."""
+        self.floor = floor_in(phase) or self.floor
+        if phase == "submitted":
+            self._asked_s = at_s
+        elif phase == "streaming":
+            self._timings.append(TurnTiming(think_s=at_s - self._asked_s))
+
+    def of(self, thread: Thread, floor: Floor) -> Conversation:
+        """What user and agent said, in order; times count from its beginning, what was said before it is at 0."""
+        told = (turn for turn in thread.state.turns if turn.role in ("user", "assistant") and turn.text)
+        return Conversation([self._utterance_of(turn) for turn in told], floor, list(self._timings))
+
+    def _utterance_of(self, turn: Turn) -> Utterance:
+        at_s = max(0.0, (turn.at - self._since).total_seconds())
+        speaker: Speaker = "user" if turn.role == "user" else "agent"
+        return Utterance(speaker, turn.text, at_s, at_s, interrupted=turn.interrupted, said=turn.said)
