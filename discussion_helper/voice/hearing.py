@@ -15,7 +15,7 @@ from discussion_helper.voice.deciding import Act, Words
 from discussion_helper.voice.notes import Level, Muted, Note, Onset, Turn, WordsWanted
 from discussion_helper.voice.overlap import HALF_DUPLEX, Overlap
 
-__all__ = ["BLOCK", "LEVEL_S", "MUTED_S", "RATE", "EchoPath", "Hearing"]
+__all__ = ["BLOCK", "LEVEL_S", "MUTED_S", "RATE", "SPEAKING_S", "EchoPath", "Hearing"]
 
 RATE = 16_000
 """Hertz of everything behind the microphone: what the detectors and the recogniser want."""
@@ -24,6 +24,8 @@ LEVEL_S = 0.1
 """How often the level is told."""
 MUTED_S = 2.0
 """Exact zeros for so long come from no microphone that hears: it is muted, or there is no permission."""
+SPEAKING_S = 0.15
+"""After its last voice somebody still speaks: one that stops for a consonant is back by then."""
 
 
 class EchoPath(Protocol):
@@ -107,6 +109,13 @@ class Hearing:
             block, self._pending = self._pending[:BLOCK], self._pending[BLOCK:]
             notes.extend(self._hear(block, zero_s))
         return notes
+
+    @property
+    def somebody_speaks(self) -> bool:
+        """At this moment, who is not the agent, and who would turn it down if they go on."""
+        if self._overlap is None or self._overlap.half_duplex or not self._onset.others_s:
+            return False
+        return self._next - self._segmenter.voiced_until < SPEAKING_S * RATE
 
     def go_half_duplex(self) -> None:
         """From now on only a loud voice is heard over the agent."""
