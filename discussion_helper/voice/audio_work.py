@@ -101,6 +101,7 @@ class AudioWork:
         if self._hearing is not None:
             self._tell(self._hearing.finish())
         self._hearing, self._microphone = hearing, microphone
+        self._marks.playback.hold(False)
         self._silent_s, self._limit_s = 0.0, FIRST_S
 
     def _watch_microphone(self, item: Item | None, passed_s: float) -> None:
@@ -129,6 +130,7 @@ class AudioWork:
             case Captured():
                 if self._hearing is not None:
                     self._tell(self._hearing.captured(item))
+                    self._marks.playback.hold(self._hearing.somebody_speaks)
             case Played():
                 if self._hearing is not None:
                     self._hearing.played(item)

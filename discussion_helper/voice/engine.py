@@ -25,8 +25,8 @@ from discussion_helper.voice.reopening import Reopening, opened_again
 
 __all__ = ["FADED_S", "AudioEngine"]
 
-FADED_S = 0.06
-"""After so long a reply that was halted has faded out in the room: a block under way, the fade of 5 ms, the next block
+FADED_S = 0.07
+"""After so long a reply that was halted has faded out in the room: a block under way, the fade of 10 ms, the next block
 and a device's latency of 20 to 40 ms. A device that is closed before it clicks."""
 
 _log = logging.getLogger(__name__)

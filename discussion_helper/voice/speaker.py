@@ -104,9 +104,10 @@ class SpeakerVoice:
         await self._get_ready(clause)
         self._write(clause)
         if clause.end > clause.start:
+            due = self._marks.set(self._generation, clause.start - 1)
             first.append(self._marks.set(self._generation, clause.start))
             last = self._marks.set(self._generation, clause.end - 1)
-            await first[0].reached.wait()
+            await due.reached.wait()
             self._audible.set()
             await last.reached.wait()
 
@@ -154,7 +155,10 @@ class SpeakerVoice:
             self._write(clause)
 
     async def audible(self) -> None:
-        """Return when the first sample of what is being spoken was handed to the device."""
+        """Return when the first sample of what is being spoken was handed to the device, or would have been.
+
+        A reply that was turned down before its first sample can be cut as well as one that was heard.
+        """
         await self._audible.wait()
 
     def _take(self, sentence: str) -> _Clause:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from threading import Event, Thread
 
 import numpy as np
@@ -10,12 +11,13 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
+from discussion_helper.audio.files import load
 from discussion_helper.audio.frames import Samples
 from discussion_helper.audio.playback import Playback, Position
 
 RATE = 48_000
 BLOCK = 480
-FADE = round(0.005 * RATE)
+FADE = round(0.010 * RATE)
 RAMP = round(0.010 * RATE)
 
 
@@ -60,7 +62,7 @@ def test_a_reply_that_breaks_off_is_faded_out() -> None:
     playback = Playback(RATE)
     playback.write(1, tone(1, 0, 100))
 
-    position, out = render(playback)
+    position, out = render(playback, 2 * BLOCK)
 
     assert position == Position(1, 100, RATE)
     assert np.abs(np.diff(out)).max() < 0.05
@@ -72,7 +74,7 @@ def test_a_fade_goes_on_over_blocks_shorter_than_itself() -> None:
     playback = Playback(RATE)
     playback.write(1, tone(1, 0, 64))
 
-    blocks = [render(playback, 64) for _ in range(8)]
+    blocks = [render(playback, 64) for _ in range(12)]
 
     sounding = [position is not None for position, _ in blocks]
     assert sounding == sorted(sounding, reverse=True)
@@ -80,7 +82,7 @@ def test_a_fade_goes_on_over_blocks_shorter_than_itself() -> None:
     assert np.abs(np.diff(np.concatenate([out for _, out in blocks]))).max() < 0.05
 
 
-def test_a_halt_is_silence_within_five_milliseconds_and_final() -> None:
+def test_a_halt_is_silence_within_ten_milliseconds_and_final() -> None:
     playback = Playback(RATE)
     playback.write(1, tone(1, 0, RATE))
     _, before = render(playback)
@@ -97,6 +99,109 @@ def test_a_halt_is_silence_within_five_milliseconds_and_final() -> None:
     assert playback.position == Position(1, 480, RATE)
     assert playback.idle
     assert playback.pending(1) == 0
+
+
+def speech() -> Samples:
+    """Two seconds of a recorded voice, as loud as it can be."""
+    samples = load(Path(__file__).parents[2] / "audio" / "speech" / "jfk.wav", RATE).samples[RATE : 3 * RATE]
+    return np.asarray(samples / np.abs(samples).max(), np.float32)
+
+
+def sine(hertz: float) -> Samples:
+    """Two seconds at full scale, which begin at the crest."""
+    return np.asarray(np.cos(2 * np.pi * hertz / RATE * np.arange(2 * RATE)), np.float32)
+
+
+def falls_silent(playback: Playback, stop: str) -> None:
+    playback.pause(1) if stop == "pause" else playback.halt(1)
+
+
+@pytest.mark.parametrize("stop", ["halt", "pause"])
+@pytest.mark.parametrize("sound", [100.0, 250.0, 440.0, 1_000.0, None], ids=str)
+def test_full_scale_falls_silent_within_the_ramp_and_without_a_click(sound: float | None, stop: str) -> None:
+    """Wherever it is cut: no step of 0.05, 20 dB down after 8 ms, and no sample after 10 ms."""
+    samples = speech() if sound is None else sine(sound)
+    for cut in range(1_000, 1_000 + 97 * 25, 97):
+        playback = Playback(RATE)
+        playback.write(1, samples)
+        _, before = render(playback, cut)
+        falls_silent(playback, stop)
+        _, after = render(playback, 2 * FADE)
+
+        steps = np.abs(np.diff(after, prepend=before[-1]))
+        assert steps.max() < 0.05
+        assert np.abs(after[round(0.008 * RATE) :]).max() <= 0.1
+        assert not after[FADE:].any()
+
+
+def test_going_on_from_full_scale_makes_no_larger_steps_than_the_sound_has() -> None:
+    playback = Playback(RATE)
+    playback.write(1, sine(100.0))
+    render(playback, 1_003)
+    playback.pause(1)
+    render(playback, 2 * FADE)
+    playback.resume()
+    _, after = render(playback, 2 * RAMP)
+
+    assert np.abs(np.diff(after, prepend=np.float32(0.0))).max() < 0.05
+    np.testing.assert_array_equal(after[RAMP:], sine(100.0)[1_003 + RAMP : 1_003 + 2 * RAMP])
+
+
+def test_while_replies_are_held_none_begins_but_its_turn_is_told() -> None:
+    playback = Playback(RATE)
+    playback.hold(True)
+    playback.write(1, tone(1, 0, RATE))
+    held = [render(playback) for _ in range(3)]
+    playback.hold(False)
+    position, out = render(playback)
+
+    assert [Position(1, 0, RATE)] * 3 == [position for position, _ in held]
+    assert not any(out.any() for _, out in held)
+    assert Position(1, BLOCK, RATE) == position
+    np.testing.assert_array_equal(out, tone(1, 0, BLOCK))
+
+
+def test_a_reply_that_has_begun_is_not_held() -> None:
+    playback = Playback(RATE)
+    playback.write(1, tone(1, 0, RATE))
+    render(playback)
+    playback.hold(True)
+
+    assert render(playback)[0] == Position(1, 2 * BLOCK, RATE)
+
+
+def test_a_reply_is_held_no_longer_than_half_a_second() -> None:
+    playback = Playback(RATE)
+    playback.hold(True)
+    playback.write(1, tone(1, 0, RATE))
+    positions = [render(playback)[0] for _ in range(51)]
+
+    assert [Position(1, 0, RATE)] * 50 + [Position(1, BLOCK, RATE)] == positions
+
+
+def test_what_was_turned_down_before_it_began_begins_when_it_is_to_go_on() -> None:
+    playback = Playback(RATE)
+    playback.hold(True)
+    playback.write(1, tone(1, 0, RATE))
+    render(playback)
+    playback.pause(1)
+    paused = [render(playback) for _ in range(60)]
+    playback.resume()
+
+    assert [None] * 60 == [position for position, _ in paused]
+    assert render(playback)[0] == Position(1, BLOCK, RATE)
+
+
+def test_a_held_reply_that_is_halted_was_not_heard() -> None:
+    playback = Playback(RATE)
+    playback.hold(True)
+    playback.write(1, tone(1, 0, RATE))
+    render(playback)
+
+    assert Position(1, 0, RATE) == playback.halt(1)
+    assert render(playback)[0] is None
+    playback.write(2, tone(2, 0, BLOCK))
+    assert render(playback)[0] == Position(2, 0, RATE), "the next one is held as well"
 
 
 def test_halting_again_answers_the_same_and_a_dead_reply_takes_nothing() -> None:
@@ -156,7 +261,7 @@ def test_one_block_never_holds_two_replies() -> None:
     playback.write(1, tone(1, 0, 100))
     playback.write(2, tone(2, 0, BLOCK))
 
-    positions = [render(playback)[0] for _ in range(2)]
+    positions = [render(playback, 2 * BLOCK)[0] for _ in range(2)]
 
     assert positions == [Position(1, 100, RATE), Position(2, BLOCK, RATE)]
 
@@ -260,7 +365,7 @@ def test_old_replies_are_forgotten() -> None:
     playback = Playback(RATE)
     for generation in range(500):
         playback.write(generation, tone(generation, 0, 10))
-        render(playback)
+        render(playback, 2 * BLOCK)
 
     assert playback.halt(499) == Position(499, 10, RATE)
 
@@ -298,7 +403,9 @@ class Player(RuleBasedStateMachine):
         self.written = {1: 0}
         self.played = {1: 0}
         self.halted = 0
-        self.paused = 0
+        self.paused = self.free = 0
+        self.holding = False
+        self.held: dict[int, int] = {}
         self.gain = 1.0
         self.last = 0.0
         self.mid_word = False
@@ -345,13 +452,30 @@ class Player(RuleBasedStateMachine):
     @rule()
     def resume(self) -> None:
         self.playback.resume()
-        self.paused = 0
+        self.free, self.paused = max(self.free, self.paused), 0
+
+    @rule(on=st.booleans())
+    def hold(self, on: bool) -> None:
+        self.playback.hold(on)
+        self.holding = on
+
+    def is_held(self, head: int, count: int) -> bool:
+        if head <= max(self.paused, self.free) or self.played[head] or not self.holding or self.last != 0.0:
+            return False
+        before = self.held.get(head, 0)
+        if before < RATE // 2:
+            self.held[head] = before + count
+        return before < RATE // 2
 
     @rule(count=st.sampled_from([64, 441, 480, 1_024]))
     def render(self, count: int) -> None:
         head = next((generation for generation in self.written if self.pending(generation)), None)
         due = 0 if head is None or head <= self.paused else min(count, self.pending(head))
+        is_held = head is not None and self.is_held(head, count)
         position, out = render(self.playback, count)
+        if is_held:
+            assert (Position(head or 0, 0, RATE), False) == (position, out.any())
+            return
         moved = self._moved(position)
         assert moved in (0, due)
         if moved < due:
@@ -361,7 +485,7 @@ class Player(RuleBasedStateMachine):
         if position is None:
             assert not out.any()
         self._check_steps(out, moved)
-        self.mid_word = due == moved < count
+        self.mid_word = due == moved < count or (self.mid_word and not moved)
         self.last = float(out[-1])
         assert [self.playback.pending(g) for g in self.written] == [self.pending(g) for g in self.written]
 

@@ -58,7 +58,7 @@ def test_what_is_taken_is_led_to_silence_and_nothing_more_is_taken() -> None:
 
     assert playback.position.samples == 3 * 480
     assert np.abs(np.diff(end, prepend=np.float32(0.5))).max() < 0.01
-    assert not end[240:].any()
+    assert not end[480:].any()
 
 
 def test_finished_a_converter_gives_what_it_holds() -> None:
@@ -73,7 +73,7 @@ def test_finished_a_converter_gives_what_it_holds() -> None:
 
     taken = playback.position.samples // 3
     sounding = np.flatnonzero(np.concatenate([heard, rest]))
-    assert taken <= sounding[-1] + 1 <= taken + 80  # all of it, and the fade
+    assert taken <= sounding[-1] + 1 <= taken + 160  # all of it, and the fade
     assert not rest[-160:].any()
 
 

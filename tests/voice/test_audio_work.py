@@ -19,6 +19,7 @@ class Loudness:
 
     def __init__(self) -> None:
         self.played_blocks = 0
+        self.somebody_speaks = False
 
     def captured(self, item: Captured) -> list[Note]:
         return [Level(float(item.frame.samples[0]))]
@@ -169,3 +170,16 @@ def test_a_reply_that_keeps_its_place_is_no_stall(notes: list[Note], lost: int) 
         work.work.take(None, tick * TICK_S)
 
     assert lost == len(work.lost)
+
+
+def test_while_somebody_speaks_no_reply_begins_and_the_microphone_s_end_lets_it() -> None:
+    work = Work()
+    work.playback.write(1, np.full(1_000, 0.5, np.float32))
+    work.work.take(work.listen(Listening("mic", 1_000)), 0.0)
+    work.hearing.somebody_speaks = True
+    work.work.take(captured(0.1, 0), 0.0)
+    spoken_over = played(work)
+    work.work.take(work.listen(Listening()), 0.0)
+
+    assert (0, False) == (spoken_over.position.samples, spoken_over.frame.samples.any())
+    assert 10 == played(work).position.samples

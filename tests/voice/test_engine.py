@@ -50,6 +50,7 @@ class FakeHearing:
     def __init__(self) -> None:
         self.threads: set[int] = set()
         self.played_blocks = 0
+        self.somebody_speaks = False
         self.fails = False
         self.held = Event()
         self.held.set()

@@ -37,6 +37,8 @@ def anyio_backend() -> str:
 class Deaf:
     """Hears nothing, but that there is something."""
 
+    somebody_speaks = False
+
     def __init__(self) -> None:
         self.blocks = 0
 
