@@ -5,6 +5,7 @@ import math
 import numpy as np
 from pywebrtc_audio import EchoCanceller as Aec3
 
+from discussion_helper.audio.echo_delay import EchoDelay
 from discussion_helper.audio.echo_level import EchoLevel
 from discussion_helper.audio.frames import Samples
 from discussion_helper.audio.inbox import Played
@@ -102,6 +103,7 @@ class EchoPath:
         self._canceller = EchoCanceller()
         self._level = EchoLevel()
         self._own = OwnVoice()
+        self._delay = EchoDelay()
         self._passage = Passage(LAG)
         self.reset()
 
@@ -111,6 +113,7 @@ class EchoPath:
         self._canceller.reset()
         self._level.reset()
         self._own.reset()
+        self._delay.reset()
         self._passage.reset()
         self._clock = SampleClock()
         self._next = 0
@@ -122,6 +125,7 @@ class EchoPath:
 
     def feed(self, played: Played) -> None:
         """The loudspeaker got this."""
+        self._delay.played()
         self._reference.feed(played)
 
     def clean(self, near: Samples, at_s: float, start: int | None = None) -> Samples:
@@ -138,18 +142,36 @@ class EchoPath:
         self._clock.observe(start_s, at_s)
         far = self._reference.take(self._clock.offset_s + start_s, len(near))
         out = self._canceller.process(near, far)
-        expected = self._level.step(power, _power(far), only_echo=self._is_only_echo(_power(out), power))
+        left = _power(out)
+        expected = self._level.step(power, _power(far), only_echo=self._is_only_echo(left, power))
         self.near_db, self.expected_db = _decibels(power), _decibels(expected)
         self._own.push(near, out)
+        if self._delay.is_due(power, left, expected):
+            self._follow_delay()
         return self._passage.pick(near, out, self.near_db - self.expected_db)
 
     def is_own_voice(self) -> bool:
         """Whether what is left of the last 200 ms is the loudspeaker's sound all the same.
 
         It happens while the canceller learns: when the loudspeaker is turned on or up, the microphone is moved, or
-        a device stumbles. Takes about 1 ms.
+        a device stumbles; and when the echo is so late that it looks for it in vain. Takes 1 to 4 ms.
         """
-        return self._own.is_heard(self._reference.around(OwnVoice.before, OwnVoice.after))
+        if self._own.is_heard(self._reference.around(OwnVoice.before, OwnVoice.after)):
+            return True
+        lateness = self._lateness()
+        # Of an echo within its reach the canceller may have left nothing, and what there is a talker.
+        return lateness is not None and not OwnVoice.reaches(lateness - self._reference.delay)
+
+    def _lateness(self) -> int | None:
+        return self._own.lateness(self._reference.around(OwnVoice.long_before, OwnVoice.after, undelayed=True))
+
+    def _follow_delay(self) -> None:
+        """Let the reference come as late as the echo, if that is too late for the canceller; it has learnt nothing."""
+        delay = self._delay.delay_for(self._lateness(), self._reference.delay)
+        if delay != self._reference.delay:
+            self._reference.delay = delay
+            self._canceller.reset()
+            self._level.reset()
 
     def _is_only_echo(self, left: float, power: float) -> bool:
         # The output is late: most of it belongs to the block before.

@@ -114,6 +114,8 @@ class Reference:
         self._expected = -1
         self._known = False
         self._lead = self._full_lead
+        self.delay = 0
+        """Samples by which all of it comes later, for an echo that is late."""
         self._place: int | None = None
         self._next_s = 0.0
         self._since_shift = 0
@@ -142,7 +144,7 @@ class Reference:
         """
         if not self._known:
             return np.zeros(count, np.float32)
-        wanted = (at_s - self._clock.offset_s) * self._rate + self._lead
+        wanted = (at_s - self._clock.offset_s) * self._rate + self._lead - self.delay
         place = self._find(wanted, at_s)
         length = count + self._shift(wanted - place)
         self._next_s = at_s + count / self._rate
@@ -150,11 +152,15 @@ class Reference:
         block = self._read(place, length)
         return block if length == count else _stretched(block, count)
 
-    def around(self, before: int, after: int) -> Samples:
-        """The `before` samples up to the end of the last block taken, and the `after` next ones; 0.0 where unknown."""
+    def around(self, before: int, after: int, *, undelayed: bool = False) -> Samples:
+        """The `before` samples up to the end of the last block taken, and the `after` next ones; 0.0 where unknown.
+
+        `undelayed`: of what the last block would have been without `delay`.
+        """
         if self._place is None:
             return np.zeros(before + after, np.float32)
-        return self._read(self._place - before, before + after)
+        place = self._place + (self.delay if undelayed else 0)
+        return self._read(place - before, before + after)
 
     def _find(self, wanted: float, at_s: float) -> int:
         """Where to read: behind what was read last, unless that is too far from where it should be."""

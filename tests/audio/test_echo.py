@@ -152,6 +152,17 @@ def test_the_echo_is_never_much_louder_than_expected(gain_db: float, delay_s: fl
     assert decibels(out[6 * RATE :]) < decibels(near[6 * RATE :]) - 15.0
 
 
+@pytest.mark.parametrize("delay_s", [0.6, 1.0])
+def test_an_echo_over_bluetooth_is_found_and_removed(delay_s: float) -> None:
+    near = echo(agent(), -10.0, delay_s) + noise(len(agent()))
+
+    out, over = over_expected(EchoPath(), near, agent())
+
+    later = slice(5 * RATE, None)
+    assert decibels(out[later]) < decibels(near[later]) - 15.0
+    assert np.percentile(over[500:], 99) < 6.0
+
+
 def test_who_talks_is_louder_than_the_echo_expected() -> None:
     start = 6 * RATE
     near = echo(agent(), -15.0, 0.05) + noise(len(agent()))

@@ -60,6 +60,28 @@ def test_what_is_left_where_nearly_all_was_removed_is_the_own_voice() -> None:
     assert is_heard(echo, sound(3, 0.01), FAR)
 
 
+def lateness(near: Samples, far: Samples) -> int | None:
+    """Of what was heard up to the last second of `far`."""
+    at = len(far) - OwnVoice.after
+    own = OwnVoice()
+    for start in range(at - 3_200, at, 160):
+        own.push(near[start : start + 160], near[start : start + 160])
+    return own.lateness(far[at - OwnVoice.long_before :])
+
+
+def test_an_echo_that_comes_late_is_found_at_its_place() -> None:
+    far = np.concatenate([sound(seed) for seed in range(5, 9)])
+    for delay in (-1_600, 0, 4_000, 16_000, 26_000):
+        assert delay == lateness(0.03 * late(far, delay) + 0.003 * np.tile(USER, 4), far)
+
+
+def test_another_voice_is_not_late() -> None:
+    far = np.concatenate([sound(seed) for seed in range(5, 9)])
+
+    assert lateness(np.tile(USER, 4), far) is None
+    assert lateness(far, np.zeros_like(far)) is None
+
+
 def test_a_reset_forgets_what_was_heard() -> None:
     own = hearing(FAR, FAR)
     played = FAR[NOW - OwnVoice.before : NOW + OwnVoice.after]

@@ -93,6 +93,31 @@ def test_two_clocks_and_jittery_stamps_move_it_by_samples_only(skew: float) -> N
     assert np.ptp(leads[5:]) < 0.001
 
 
+def test_a_delayed_reference_comes_so_much_later_and_is_known_undelayed() -> None:
+    room = Room(48_000)
+
+    def listen(number: int) -> Samples:
+        return room.listen(number, lambda start, count: babble(start, count, 48_000))
+
+    for number in range(200):
+        listen(number)
+    room.reference.delay = 12_000
+    after = [listen(number) for number in range(200, 260)]
+    undelayed = room.reference.around(1_600, 160, undelayed=True)
+
+    assert lead_of(after[20:40], 220 - 75) == pytest.approx(0.015, abs=2 / RATE)
+    assert lead_of([undelayed], 250) == pytest.approx(0.015, abs=2 / RATE)
+
+
+def test_a_device_opened_anew_has_no_delay_yet() -> None:
+    reference = Reference()
+    reference.feed(played(48_000, babble(0, 48_000, 48_000), 48_000, 10.0))
+    reference.delay = 12_000
+    reference.feed(played(0, np.full(480, 0.5, np.float32), 48_000, 20.0))
+
+    assert 0 == reference.delay
+
+
 def test_nothing_played_is_zeros() -> None:
     reference = Reference()
 
