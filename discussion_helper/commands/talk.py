@@ -46,7 +46,10 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 def run(arguments: argparse.Namespace) -> int:
     """Hold the talk; its exit code. Raises DiscussionError."""
-    return hold_talk(arguments, partial(_open, arguments))
+    from discussion_helper.commands.interpreter import PromptInterpreter
+
+    with PromptInterpreter() as interpreter:  # the process is the talk's alone
+        return hold_talk(arguments, interpreter.watching(partial(_open, arguments)))
 
 
 def hold_talk(arguments: argparse.Namespace, opener: "Opener") -> int:
