@@ -81,11 +81,7 @@ class Guard:
         if not self._is_host_known(asked.headers):
             return answer_of(403, "This server is not known by that name.", "Use the address that it printed.")
         if not _is_own_origin(asked):
-            return answer_of(
-                403,
-                "Another site's page asks for this.",
-                "Ask from a program, or open the address in the browser itself.",
-            )
+            return answer_of(403, "Another site's page asks for this.", _ORIGIN_FIX)
         if self._token is None:
             return None
         if _is_login(asked):
