@@ -1,6 +1,7 @@
 """The report: a table for people, one JSON document for programs, and every row as CSV."""
 
 import csv
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from importlib.metadata import PackageNotFoundError, version
@@ -99,7 +100,7 @@ def _shown(measure: Measure) -> tuple[str, str]:
 
 
 def _number(value: float | None) -> str:
-    if value is None:
+    if value is None or not math.isfinite(value):
         return "-"
     return f"{value:.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.2g}"
 

@@ -2,7 +2,9 @@
 
 import csv
 import dataclasses
+import io
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +109,15 @@ def test_the_table_holds_every_measure_and_fits_on_a_screen(results: Results) ->
     assert all(measure.title.strip() in text for measure in measures(results))
     assert "pipecat 1.14.0" in text
     assert "…" not in text
+
+
+def test_the_table_shows_what_is_no_number_as_missing(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "discussion_helper.bench.report.measures", lambda _: [Measure("key", "title", "ms", 1, value=math.nan)]
+    )
+    console = Console(width=120, record=True, file=io.StringIO())
+    console.print(table(results))
+    assert "-" in console.export_text()
 
 
 def test_the_document_is_json_and_names_what_to_listen_to(results: Results) -> None:
