@@ -71,5 +71,5 @@ def session_on(
     voice = SpeakerVoice(synthesiser, engine.playback, engine.marks, close=engine.close_loudspeaker, language=language)
     engine.on_loudspeaker_lost(voice.fail)
     only_stops = _lexicon(policy, language).only_stops
-    listener = MicrophoneListener(recogniser, engine, spoken=lambda: list(voice.recent), only_stops=only_stops)
+    listener = MicrophoneListener(recogniser, engine, spoken=voice.spoken.between, only_stops=only_stops)
     return Session(listener, responder, voice, policy, thread=thread)

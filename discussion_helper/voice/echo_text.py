@@ -4,7 +4,10 @@ import re
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 
-__all__ = ["LEAST_WORDS", "SHARE", "is_echo", "overlap_of"]
+__all__ = ["LATELY_S", "LEAST_WORDS", "SHARE", "is_echo", "overlap_of"]
+
+LATELY_S = 3.0
+"""Before a turn: what was heard of the agent earlier comes back as nobody's echo, and whoever says it quotes it."""
 
 LEAST_WORDS = 4
 """Fewer words than this are said by people who repeat what they heard ("tomorrow at nine?")."""

@@ -13,7 +13,7 @@ from discussion_helper.stt.base import Recognised, Recogniser
 from discussion_helper.turn.turns import TurnStarted
 from discussion_helper.types import SpokenUtterance, Utterance
 from discussion_helper.voice.deciding import RESPONSE, Words
-from discussion_helper.voice.echo_text import is_echo
+from discussion_helper.voice.echo_text import LATELY_S, is_echo
 from discussion_helper.voice.loop_breaker import LoopBreaker
 from discussion_helper.voice.notes import Decided, Ducked, Level, Muted, Note, Onset, Turn, WordsWanted
 from discussion_helper.voice.ports import Microphone
@@ -47,10 +47,10 @@ class MicrophoneListener:
         recogniser: Recogniser,
         microphone: Microphone,
         *,
-        spoken: Callable[[], list[str]] = list,
+        spoken: Callable[[float, float], list[str]] = lambda *_: [],
         only_stops: Callable[[str], bool] = lambda _: False,
     ) -> None:
-        """`spoken`: what the agent said lately, against which a turn is checked for being its echo.
+        """`spoken(from_s, until_s)`: what was heard of the agent between two moments, of which a turn may be the echo.
 
         `only_stops`: whether a text that cut the agent off says nothing more than that.
         """
@@ -195,7 +195,8 @@ class MicrophoneListener:
             self._notify()
 
     def _read(self, result: Recognised, voiced_s: float, final: bool) -> None:
-        echo = is_echo(result.text, self._spoken())
+        until_s = now()
+        echo = is_echo(result.text, self._spoken(until_s - result.took_s - voiced_s - LATELY_S, until_s))
         self._microphone.words(
             Words(
                 text=result.text,
@@ -225,7 +226,7 @@ class MicrophoneListener:
         self._notify()
 
     def _watch_loop(self, note: Turn, result: Recognised) -> None:
-        if self._breaker.turn(result.text, self._spoken(), own=note.own):
+        if self._breaker.turn(result.text, self._spoken_before(note), own=note.own):
             self._microphone.go_half_duplex()
             self._report("decision", what="half duplex", why=LOOP, fix=LOOP_FIX)
 
@@ -238,7 +239,7 @@ class MicrophoneListener:
 
     def _hear(self, note: Turn, result: Recognised) -> None:
         over_the_agent = note.decided or note.undecided
-        text = self._checked(result, is_told=over_the_agent)
+        text = self._checked(result, self._spoken_before(note), is_told=over_the_agent)
         self._heard.append(
             SpokenUtterance(
                 "user",
@@ -251,9 +252,12 @@ class MicrophoneListener:
             )
         )
 
-    def _checked(self, result: Recognised, *, is_told: bool) -> str:
+    def _spoken_before(self, note: Turn) -> list[str]:
+        return self._spoken(note.started_at_s - LATELY_S, note.voiced_until_s)
+
+    def _checked(self, result: Recognised, spoken: list[str], *, is_told: bool) -> str:
         """The text, unless it is the agent's own; a `decision` says what a turn is and why, if none has."""
-        echo = is_echo(result.text, self._spoken()) or self._breaker.is_loop(result.text, self._spoken())
+        echo = is_echo(result.text, spoken) or self._breaker.is_loop(result.text, spoken)
         text = "" if echo else result.text
         if not is_told:
             why = "the agent's own words" if echo else result.refused or ("words" if text else "no words")

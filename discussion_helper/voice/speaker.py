@@ -15,6 +15,7 @@ from discussion_helper.tts.base import Speech, Synthesiser, Word
 from discussion_helper.tts.heard import heard_of, heard_words
 from discussion_helper.types import SpokenSentence
 from discussion_helper.voice.marks import Mark, Marks
+from discussion_helper.voice.spoken import Spoken
 
 __all__ = ["SpeakerVoice"]
 
@@ -67,8 +68,8 @@ class SpeakerVoice:
         self._waiting: anyio.CancelScope | None = None
         self._failure: Exception | None = None
         self._closed = False
-        self.recent: deque[str] = deque(maxlen=16)
-        """The sentences spoken last: whoever hears them again hears an echo."""
+        self.spoken = Spoken()
+        """What was heard of it, and when."""
 
     async def warmup(self) -> None:
         """Load the synthesiser."""
@@ -85,7 +86,6 @@ class SpeakerVoice:
         self._raise_failure()
         began = now()
         clause = self._current = self._take(sentence)
-        self.recent.append(sentence)
         first: list[Mark] = []
         try:
             with anyio.CancelScope() as self._waiting:
@@ -98,6 +98,7 @@ class SpeakerVoice:
             raise
         finally:
             self._current = self._waiting = None
+            self.spoken.end(now())
         return self._result(clause, began, first)
 
     async def _play(self, clause: _Clause, first: list[Mark]) -> None:
@@ -109,6 +110,9 @@ class SpeakerVoice:
             last = self._marks.set(self._generation, clause.end - 1)
             await due.reached.wait()
             self._audible.set()
+            await first[0].reached.wait()
+            if (at_s := first[0].at_s) is not None:
+                self.spoken.begin(clause.text, at_s)
             await last.reached.wait()
 
     def _result(self, clause: _Clause, began: float, first: list[Mark]) -> SpokenSentence:

@@ -62,6 +62,22 @@ async def test_a3_the_agents_own_sentences_are_no_turn_and_it_is_told_why(talk: 
         assert set(ignored[0]["text"].split()) <= set(LOOPED[0].split())
 
 
+@pytest.mark.parametrize(("after_s", "answers"), [(1.0, 1), (6.0, 2)])
+async def test_a3_who_quotes_the_agent_later_is_answered(talk: Any, after_s: float, answers: int) -> None:
+    """What is said word for word as by the agent in the last 3 s is its echo; seconds later somebody quotes it."""
+    async with talk(["Here you are."], LOOPED[:1], ["Quite so."]) as on:
+        on.say("speech/sphinx_cards_002.wav", "four queen of clubs", at_s=0.2)
+        await on.room.reached("reply")
+        await on.room.quiet(2.0)
+        await on.session.speak(LOOPED[0])
+        await on.room.reached("reply", 2)
+        await on.room.quiet(after_s)
+        on.say("speech/sphinx_goforward.wav", LOOPED[0])
+        await on.passed(6.0)
+
+        assert answers == len(on.answers.seen)
+
+
 async def test_a7_in_half_duplex_there_is_a_way_out(talk: Any, long_reply: list[str]) -> None:
     """Half duplex keeps one: the key, and a voice 12 dB above the echo; a softer one is ignored, and told so."""
     scene = Scene(echo=Echo(gain_db=-10.0, delay_s=0.1))

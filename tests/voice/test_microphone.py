@@ -16,6 +16,7 @@ from discussion_helper.testing import EchoResponder, SilentVoice
 from discussion_helper.turn.turns import TurnEnded, TurnPaused, TurnResumed, TurnStarted
 from discussion_helper.types import Policy, SpokenUtterance, Utterance
 from discussion_helper.voice.deciding import RESPONSE, Words
+from discussion_helper.voice.echo_text import LATELY_S
 from discussion_helper.voice.lexicon import Lexicon
 from discussion_helper.voice.microphone import ANSWER_S, MicrophoneListener
 from discussion_helper.voice.notes import Decided, Ducked, Level, Muted, Note, Onset, Turn, WordsWanted
@@ -174,11 +175,28 @@ async def test_a_turn_without_words_is_told_as_one() -> None:
 
 async def test_the_agents_own_words_are_no_turn() -> None:
     spoken = ["The weather in Paris is lovely today."]
-    async with Heard(FakeRecogniser("the weather in paris is lovely"), spoken=lambda: spoken) as heard:
+    async with Heard(FakeRecogniser("the weather in paris is lovely"), spoken=lambda *_: spoken) as heard:
         await turn(heard.listener)
         await anyio.sleep(0.3)
 
     assert [""] == [u.text for u in heard.utterances]
+
+
+async def test_only_what_was_heard_in_the_seconds_before_it_is_what_a_turn_may_repeat() -> None:
+    asked: list[tuple[float, float]] = []
+
+    def spoken(from_s: float, until_s: float) -> list[str]:
+        asked.append((from_s, until_s))
+        return ["The weather in Paris is lovely today."] if from_s < 10.0 else []
+
+    async with Heard(FakeRecogniser("the weather in paris is lovely"), spoken=spoken) as heard:
+        await anyio.sleep(20.0 - anyio.current_time() % 1.0)
+        await turn(heard.listener)
+        said_s = anyio.current_time() - 0.5
+        await anyio.sleep(0.3)
+
+    assert ["the weather in paris is lovely"] == [u.text for u in heard.utterances]
+    assert (said_s - 1.0 - LATELY_S, said_s) == pytest.approx(asked[-1])
 
 
 async def test_speech_is_going_on_from_the_onset_until_its_text_is_there() -> None:
@@ -450,7 +468,7 @@ async def test_an_interruption_that_is_decided_after_its_turn_wakes_who_waits_an
 async def test_an_agent_that_hears_itself_three_times_is_cut_off_from_its_microphone_with_a_fix() -> None:
     echo = "the museum opens at nine in the morning"
     microphone = FakeMicrophone()
-    listener = MicrophoneListener(FakeRecogniser(*[echo] * 3), microphone, spoken=lambda: [echo])
+    listener = MicrophoneListener(FakeRecogniser(*[echo] * 3), microphone, spoken=lambda *_: [echo])
     session = Session(listener, EchoResponder(), SilentVoice())
     async with session.events("decision") as decisions:
         session.start()
