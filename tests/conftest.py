@@ -1,8 +1,13 @@
 """What every test shares."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import anyio
 import pytest
+
+from discussion_helper.testing import VirtualTimeLoop
 
 
 @pytest.fixture(autouse=True)
@@ -15,3 +20,26 @@ def no_settings_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def anyio_backend() -> str:
     """Async tests run on asyncio; the core's override this with both event loops."""
     return "asyncio"
+
+
+@pytest.fixture(params=["asyncio", "trio"])
+def virtual_backend(request: pytest.FixtureRequest) -> tuple[str, dict[str, Any]]:
+    """Both event loops, each with a new clock that jumps: what a folder has as its `anyio_backend`."""
+    return request.param, _virtual_options(request.param)
+
+
+@pytest.fixture(scope="session", params=["asyncio", "trio"])
+def run_virtually(request: pytest.FixtureRequest) -> Callable[..., Any]:
+    """`run_virtually(function, *arguments)`: the same for one call after another, as of a property."""
+    backend: str = request.param
+    return lambda function, *arguments: anyio.run(
+        function, *arguments, backend=backend, backend_options=_virtual_options(backend)
+    )
+
+
+def _virtual_options(backend: str) -> dict[str, Any]:
+    if backend == "asyncio":
+        return {"loop_factory": VirtualTimeLoop}
+    import trio.testing  # here: what runs on asyncio alone does without it
+
+    return {"clock": trio.testing.MockClock(autojump_threshold=0)}

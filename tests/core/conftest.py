@@ -4,22 +4,16 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import trio.testing
 
 from discussion_helper.session import Session
-from discussion_helper.testing import EchoResponder, ScriptedListener, SilentVoice, VirtualTimeLoop
+from discussion_helper.testing import EchoResponder, ScriptedListener, SilentVoice
 from discussion_helper.types import Policy, Utterance
 
-LOOPS: dict[str, Callable[[], Any]] = {
-    "asyncio": lambda: ("asyncio", {"loop_factory": VirtualTimeLoop}),
-    "trio": lambda: ("trio", {"clock": trio.testing.MockClock(autojump_threshold=0)}),
-}
 
-
-@pytest.fixture(params=sorted(LOOPS))
-def anyio_backend(request: pytest.FixtureRequest) -> Any:
+@pytest.fixture
+def anyio_backend(virtual_backend: Any) -> Any:
     """asyncio and trio, both with a clock that jumps."""
-    return LOOPS[request.param]()
+    return virtual_backend
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ from typing import Any
 
 import anyio
 import pytest
-import trio.testing
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -14,13 +13,9 @@ from discussion_helper.clock import now
 from discussion_helper.generation import Generation
 from discussion_helper.iteration import each
 from discussion_helper.reply import Reply, estimate_heard
-from discussion_helper.testing import SilentVoice, VirtualTimeLoop
+from discussion_helper.testing import SilentVoice
 from discussion_helper.types import SpokenSentence, Utterance, unheard_in
 
-LOOPS: dict[str, Any] = {
-    "asyncio": lambda: {"loop_factory": VirtualTimeLoop},
-    "trio": lambda: {"clock": trio.testing.MockClock(autojump_threshold=0)},
-}
 SECONDS_A_WORD = 0.25
 
 words = st.sampled_from(["one", "two,", "three", "4.5", "(five)", "“six”", "-", "北京天气。", "seven."])
@@ -75,7 +70,6 @@ def plain(text: str) -> str:
     return "".join(text.split())
 
 
-@pytest.mark.parametrize("loop", sorted(LOOPS))
 @settings(max_examples=100, deadline=None)
 @example(texts=["one two"], cuts=[0.3, 0.2, 0.1], knows="words")
 @example(texts=["one -", "two"], cuts=[0.3], knows="words")  # what is left of the first cannot be pronounced
@@ -85,9 +79,9 @@ def plain(text: str) -> str:
     knows=st.sampled_from(["words", "guess", "nothing", "wrong"]),
 )
 def test_what_was_heard_is_the_beginning_of_what_was_said(
-    loop: str, texts: list[str], cuts: list[float], knows: str
+    run_virtually: Callable[..., Any], texts: list[str], cuts: list[float], knows: str
 ) -> None:
-    turns = anyio.run(held, texts, cuts, WordVoice(knows), backend=loop, backend_options=LOOPS[loop]())
+    turns = run_virtually(held, texts, cuts, WordVoice(knows))
 
     for heard, said in turns if knows != "wrong" else ():
         assert " ".join(said.split()).startswith(" ".join(heard.split()))

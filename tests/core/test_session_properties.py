@@ -1,24 +1,19 @@
 """A session under random treatment: whatever is done to it and whenever, its promises hold."""
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import anyio
-import pytest
-import trio.testing
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from discussion_helper.events import Event
 from discussion_helper.session import Session
-from discussion_helper.testing import EchoResponder, ScriptedListener, SilentVoice, VirtualTimeLoop
+from discussion_helper.testing import EchoResponder, ScriptedListener, SilentVoice
 from discussion_helper.types import Floor, Policy
 
-LOOPS: dict[str, Any] = {
-    "asyncio": lambda: {"loop_factory": VirtualTimeLoop},
-    "trio": lambda: {"clock": trio.testing.MockClock(autojump_threshold=0)},
-}
 NEXT: dict[str, set[str]] = {
     "idle": {"listening"},
     "listening": {"thinking", "speaking", "idle"},
@@ -71,12 +66,13 @@ async def treat(shape: dict[str, Any], todo: list[tuple[str, float]]) -> Outcome
     return Outcome(session, [event async for event in watcher], answers)
 
 
-@pytest.mark.parametrize("loop", sorted(LOOPS))
 @settings(max_examples=150, deadline=None)
 @example(shape={**SHORT, "onset_s": 0.5}, todo=[("speak", 0.0), ("interrupt", 1.5), ("say", 1.0)])
 @given(shape=shapes, todo=actions)
-def test_a_session_keeps_its_promises(loop: str, shape: dict[str, Any], todo: list[tuple[str, float]]) -> None:
-    outcome = anyio.run(treat, shape, todo, backend=loop, backend_options=LOOPS[loop]())
+def test_a_session_keeps_its_promises(
+    run_virtually: Callable[..., Any], shape: dict[str, Any], todo: list[tuple[str, float]]
+) -> None:
+    outcome = run_virtually(treat, shape, todo)
     session, conversation = outcome.session, outcome.session.discussion.conversation
     floors = ["idle", *(e.data["floor"] for e in outcome.events if e.kind == "floor")]
 

@@ -3,17 +3,15 @@
 import contextlib
 import itertools
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import anyio
-import pytest
-import trio.testing
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discussion_helper.subscription import Subscription
-from discussion_helper.testing import VirtualTimeLoop
 from discussion_helper.text.artifacts import TextDelta
 from discussion_helper.text.errors import (
     EventDroppedError,
@@ -32,10 +30,6 @@ from discussion_helper.text.step import Step
 from discussion_helper.text.stream import Stream
 from discussion_helper.text.threads.memory import MemoryThreads
 
-LOOPS: dict[str, Any] = {
-    "asyncio": lambda: {"loop_factory": VirtualTimeLoop},
-    "trio": lambda: {"clock": trio.testing.MockClock(autojump_threshold=0)},
-}
 INBOX = 4
 DEEDS = ("submit", "process", "process briefly", "cancel", "interrupt", "emit", "watch", "watch blocking", "leave")
 deeds = st.lists(st.tuples(st.sampled_from(DEEDS), st.sampled_from([0.0, 0.1, 0.5, 1.0])), max_size=25)
@@ -119,15 +113,12 @@ async def _read_slowly(watcher: Subscription[OutputEvent]) -> None:
         await anyio.sleep(0.05)
 
 
-@pytest.mark.parametrize("loop", sorted(LOOPS))
 @settings(max_examples=120, deadline=None)
 @given(script=answers, todo=deeds, close_early=st.booleans())
 def test_a_stream_keeps_its_promises(
-    loop: str, script: list[str], todo: list[tuple[str, float]], close_early: bool
+    run_virtually: Callable[..., Any], script: list[str], todo: list[tuple[str, float]], close_early: bool
 ) -> None:
-    witness, events, stream, provider = anyio.run(
-        treat, script, todo, close_early, backend=loop, backend_options=LOOPS[loop]()
-    )
+    witness, events, stream, provider = run_virtually(treat, script, todo, close_early)
     turns: State = stream.thread.state
     users = [turn.text for turn in turns.turns if turn.role == "user" and turn.text != "flush"]
 

@@ -8,13 +8,11 @@ from typing import Any
 
 import anyio
 import pytest
-import trio.testing
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discussion_helper.errors import SettingError
 from discussion_helper.events import PACE, DropNewest
-from discussion_helper.testing import VirtualTimeLoop
 from discussion_helper.text.artifacts import Text, TextDelta
 from discussion_helper.text.errors import ProcessError, SessionClosedError, SessionError, TurnCancelledError
 from discussion_helper.text.inputs import EventContext, InterruptEvent, UserMessageEvent
@@ -29,10 +27,6 @@ from discussion_helper.text.threads.memory import MemoryThreads
 pytestmark = pytest.mark.anyio
 
 Make = Callable[..., Manager]
-LOOPS: dict[str, Any] = {
-    "asyncio": lambda: {"loop_factory": VirtualTimeLoop},
-    "trio": lambda: {"clock": trio.testing.MockClock(autojump_threshold=0)},
-}
 
 
 @dataclass(frozen=True)
@@ -373,13 +367,12 @@ async def treat(todo: list[tuple[str, float]], buffer: int, asleep_too: bool) ->
     return items, events, seen
 
 
-@pytest.mark.parametrize("loop", sorted(LOOPS))
 @settings(max_examples=100, deadline=None)
 @given(todo=deeds, buffer=st.integers(1, 4), asleep_too=st.booleans())
 def test_whatever_is_done_everybody_is_answered_and_who_reads_misses_no_end(
-    loop: str, todo: list[tuple[str, float]], buffer: int, asleep_too: bool
+    run_virtually: Callable[..., Any], todo: list[tuple[str, float]], buffer: int, asleep_too: bool
 ) -> None:
-    items, events, seen = anyio.run(treat, todo, buffer, asleep_too, backend=loop, backend_options=LOOPS[loop]())
+    items, events, seen = run_virtually(treat, todo, buffer, asleep_too)
 
     assert all(item.over for item in items)
     kept = [told(event) for event in events if event.kind in ("lifecycle", "error", "turn_complete")]
