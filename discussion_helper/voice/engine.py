@@ -10,6 +10,7 @@ import anyio
 
 from discussion_helper.audio.inbox import Call, DeviceLost, Inbox
 from discussion_helper.audio.playback import Playback
+from discussion_helper.background import LET_GO_S, Background
 from discussion_helper.errors import DeviceError
 from discussion_helper.voice.audio_thread import AudioThread
 from discussion_helper.voice.audio_work import AudioWork, HalfDuplex, Listening, Tap
@@ -23,11 +24,14 @@ from discussion_helper.voice.pauses import Pauses
 from discussion_helper.voice.ports import Device, Driver, Ears, Runner, Sink, Source
 from discussion_helper.voice.reopening import Reopening, opened_again
 
-__all__ = ["FADED_S", "AudioEngine"]
+__all__ = ["FADED_S", "HANGS_S", "AudioEngine"]
 
 FADED_S = 0.07
 """After so long a reply that was halted has faded out in the room: a block under way, the fade of 10 ms, the next block
 and a device's latency of 20 to 40 ms. A device that is closed before it clicks."""
+HANGS_S = 0.25
+"""A device that takes longer to close is told of by its name. The part that owns it has 0.4 s, and is all that is told
+of in the end."""
 
 _log = logging.getLogger(__name__)
 
@@ -105,6 +109,7 @@ class AudioEngine:
             await self._reopening.stop(_MOVING)
             await self.close_microphone()
             await self.close_loudspeaker()
+            await self._run(self._driver.close)  # also where the loudspeaker hangs
             await self._reopening.close()
 
     @property
@@ -156,7 +161,7 @@ class AudioEngine:
         capture, self._capture = self._capture, None
         if capture is not None:
             self._overflows += capture.overflows
-            await self._run(capture.close)
+            await self._release("capture", capture)
             self._listen(None, Listening())
 
     async def close_loudspeaker(self) -> None:
@@ -167,8 +172,20 @@ class AudioEngine:
             if not self._playback.idle and self._playback.is_cut:
                 await anyio.sleep(FADED_S)
             self._underflows += sink.underflows
-            await self._run(sink.close)
+            await self._release("playback", sink)
             await self._run(self._driver.close)
+
+    async def _release(self, which: _Which, device: Device) -> None:
+        """Close it. It is told of if it hangs."""
+        late = Background(partial(self._tell_of_hanging, which, device.name), name="a device that hangs").start()
+        try:
+            await self._run(device.close)
+        finally:
+            await late.stop(within_s=LET_GO_S)
+
+    async def _tell_of_hanging(self, which: _Which, name: str) -> None:
+        await anyio.sleep(HANGS_S)
+        self._tell(which, "hanging", reason=f'"{name}" does not let itself be closed', fix="Connect it anew.")
 
     def _listen_to(self, capture: Source) -> str:
         self._capture = capture
@@ -279,7 +296,7 @@ class AudioEngine:
         together: Together | None,
     ) -> D | None:
         try:
-            await self._run(lost.close)
+            await self._release(which, lost)
             found = None if together is None else await self._opened_elsewhere(which, opener, together)
             if found is None:
                 found = await opened_again(opener, run=self._run)

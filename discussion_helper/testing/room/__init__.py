@@ -41,13 +41,14 @@ from discussion_helper.testing.room.running import run_in_room
 from discussion_helper.testing.room.scene import Loudspeaker, Microphone, Scene
 from discussion_helper.testing.room.synthesisers import CutSynthesiser, speech_like
 from discussion_helper.testing.room.tape import Mark, Tape
-from discussion_helper.testing.room.troubles import Stalled, Unplugged, WrongStamps, Zeros
+from discussion_helper.testing.room.troubles import Hanging, Stalled, Unplugged, WrongStamps, Zeros
 
 __all__ = [
     "After",
     "CutSynthesiser",
     "Detectors",
     "Echo",
+    "Hanging",
     "InlineRecogniser",
     "InlineSynthesiser",
     "KnownSound",

@@ -56,6 +56,7 @@ class LoudspeakerStream:
         self._own = None if same else Track(round(_HELD_S * device.rate))
         self._between = Interpolator(self._true_rate / around.rate)
         self._limit = 10.0 ** (device.clip_dbfs / 20.0)
+        self._closed = False
         self._count = 0
         self._first = self._next = 0
         self._clock = Clock(self._true_rate, 0.0)
@@ -63,6 +64,9 @@ class LoudspeakerStream:
 
     def close(self) -> None:
         """What it still holds is played, unless the reply was halted. Idempotent."""
+        if not self._closed:
+            self._closed = True
+            self._around.block("loudspeaker")
         if self.playback.is_cut:
             self._break_off()
         self.free_s, self.due_s = min(self.free_s, self.due_s), math.inf

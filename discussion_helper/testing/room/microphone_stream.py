@@ -41,6 +41,7 @@ class MicrophoneStream:
         self._clock = Clock(true_rate, self._first / around.rate)
         same = self.rate == around.rate and not device.ppm
         self._between = None if same else Interpolator(around.rate / true_rate)
+        self._closed = False
         self._count = 0
         self._held: list[Captured] = []
         self.due_s = self._due_s()
@@ -48,12 +49,15 @@ class MicrophoneStream:
 
     def close(self) -> None:
         """Deliver nothing more. Idempotent."""
+        if not self._closed:
+            self._closed = True
+            self._around.block("microphone")
         self.due_s = math.inf
 
     def step(self) -> None:
         """The callback."""
         if self._around.trouble(Unplugged, self.due_s, "microphone"):
-            self.close()
+            self.due_s = math.inf
             self._around.inbox.put(DeviceLost("capture", f'"{self.name}" stopped by itself'))
             return
         stalled = self._around.trouble(Stalled, self.due_s, "microphone")

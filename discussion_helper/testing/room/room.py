@@ -100,11 +100,21 @@ class Room:
             open_playback=self._open_playback,
             hearing=lambda rate: self._hearing(rate, echo),
             driver=self._drive,
-            run=_inline,
+            run=self._run,
             follow=self._world.follow,
             tap=self._tap,
             note_tap=self._note_tap,
         )
+
+    async def _run(self, fn: Callable[[], T], /) -> T:
+        """Run what would block, without being cut short; it takes no time, unless a device hangs."""
+        await anyio.lowlevel.checkpoint()
+        result, around = fn(), self._world.around
+        blocked_s, around.blocked_s = around.blocked_s, 0.0
+        if blocked_s > 0.0:
+            with anyio.CancelScope(shield=True):
+                await anyio.sleep(blocked_s)
+        return result
 
     def _open_playback(self) -> Sink:
         return self._world.open_playback()
@@ -209,9 +219,3 @@ class Room:
     def recording(self) -> Tape:
         """What was at both devices up to now."""
         return self._world.tape()
-
-
-async def _inline(fn: Callable[[], T], /) -> T:
-    """Run what would block: here it takes no time."""
-    await anyio.lowlevel.checkpoint()
-    return fn()

@@ -9,7 +9,7 @@ import numpy as np
 from discussion_helper.audio.inbox import Inbox
 from discussion_helper.errors import DeviceError
 from discussion_helper.testing.room.scene import Loudspeaker, Microphone
-from discussion_helper.testing.room.troubles import Trouble, Unplugged, Which, WrongStamps, is_on
+from discussion_helper.testing.room.troubles import Hanging, Trouble, Unplugged, Which, WrongStamps, is_on
 
 __all__ = ["Clock", "Stamps", "Surroundings"]
 
@@ -25,6 +25,8 @@ class Surroundings:
     zero_s: float
     inbox: Inbox
     troubles: list[Trouble] = field(default_factory=list)
+    blocked_s: float = 0.0
+    """For so long the call under way, of what blocks, does not return."""
 
     @property
     def now_s(self) -> float:
@@ -37,6 +39,12 @@ class Surroundings:
             if isinstance(it, kind) and is_on(it, at_s) and getattr(it, "which", which) == which:
                 return it
         return None
+
+    def block(self, which: Which) -> None:
+        """The call under way closes that device."""
+        hanging = self.trouble(Hanging, self.now_s, which)
+        if hanging is not None:
+            self.blocked_s = hanging.close_s
 
     def check_there(self, name: str, at_s: float, which: Which) -> None:
         """Raises DeviceError where the device is unplugged."""

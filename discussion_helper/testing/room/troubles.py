@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Stalled", "Trouble", "Unplugged", "Which", "WrongStamps", "Zeros", "is_on"]
+__all__ = ["Hanging", "Stalled", "Trouble", "Unplugged", "Which", "WrongStamps", "Zeros", "is_on"]
 
 Which = Literal["microphone", "loudspeaker"]
 
@@ -35,6 +35,17 @@ class Stalled:
 
 
 @dataclass(frozen=True, slots=True)
+class Hanging:
+    """Who closes the device waits for `close_s` seconds until that returns; it delivers nothing any more."""
+
+    which: Which
+    at_s: float
+    close_s: float = 1.0
+    """As long as one of PortAudio's that hangs is waited for."""
+    for_s: float = math.inf
+
+
+@dataclass(frozen=True, slots=True)
 class Zeros:
     """The microphone delivers exact zeros, as where there is no permission."""
 
@@ -52,7 +63,7 @@ class WrongStamps:
     for_s: float = math.inf
 
 
-Trouble = Unplugged | Stalled | Zeros | WrongStamps
+Trouble = Unplugged | Stalled | Hanging | Zeros | WrongStamps
 
 
 def is_on(trouble: Trouble, at_s: float) -> bool:
