@@ -1,5 +1,7 @@
 """Conversations that people hold with a machine: a session listens, answers and speaks as a background task."""
 
+from discussion_helper.lazy import lazy_names
+
 TYPE_CHECKING = False  # the name that type checkers know; `typing` would take longer than all else here
 if TYPE_CHECKING:
     from discussion_helper.discussion import Discussion
@@ -40,11 +42,4 @@ _HOMES = {
 """Loaded at the first use: the command line passes through here, and has to be able to take Ctrl-C at once."""
 
 if not TYPE_CHECKING:  # for a type checker it would stand for any name
-
-    def __getattr__(name: str) -> object:
-        import importlib
-
-        for home, names in _HOMES.items():
-            if name in names:
-                return getattr(importlib.import_module(f"{__name__}.{home}"), name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    __getattr__ = lazy_names(__name__, _HOMES)

@@ -367,13 +367,16 @@ class _Unsaved(MemoryThreads):
 
 
 class _Unstored(MemoryThreads):
-    def __init__(self, role: str) -> None:
+    """Fails to store the turns of one role."""
+
+    def __init__(self, role: str, error: SaveError | StoreBusyError) -> None:
         super().__init__()
         self._role = role
+        self._error = error
 
     async def append(self, thread: Thread, turn: Turn) -> None:
         if turn.role == self._role:
-            raise SaveError("the disk is full")
+            raise self._error
         await super().append(thread, turn)
 
 
@@ -391,7 +394,7 @@ async def test_a_store_that_cannot_save_fails_the_event_after_the_answer_was_tol
 
 async def test_a_user_turn_that_cannot_be_stored_is_not_answered(manager_of: Make) -> None:
     provider = echo()
-    async with manager_of(provider, store=_Unstored("user")) as manager:
+    async with manager_of(provider, store=_Unstored("user", SaveError("the disk is full"))) as manager:
         stream = await manager.create()
         events = stream.subscribe()
         with pytest.raises(ProcessError) as failed:
@@ -403,15 +406,20 @@ async def test_a_user_turn_that_cannot_be_stored_is_not_answered(manager_of: Mak
         assert ([], 0) == (provider.states, len(stream.thread.state))
 
 
-async def test_an_answer_that_cannot_be_stored_was_told_and_fails_the_event(manager_of: Make) -> None:
-    async with manager_of(echo(), store=_Unstored("assistant")) as manager:
+@pytest.mark.parametrize(
+    "error", [SaveError("the disk is full"), StoreBusyError("another process wrote to the thread.")]
+)
+async def test_an_answer_that_cannot_be_stored_was_told_and_fails_the_event(
+    manager_of: Make, error: SaveError | StoreBusyError
+) -> None:
+    async with manager_of(echo(), store=_Unstored("assistant", error)) as manager:
         stream = await manager.create()
         events = stream.subscribe()
         with pytest.raises(ProcessError) as failed:
             await stream.process(said("hi"))
         await stream.aclose()
 
-        assert isinstance(failed.value.__cause__, SaveError)
+        assert failed.value.__cause__ is error
         assert [*EXCHANGE[:-1], "error", "done"] == await words_of(events)
         assert ["Hello world"] == texts_of(stream, "assistant")
 
@@ -663,25 +671,6 @@ async def test_a_failed_turn_shows_as_a_decision_to_who_follows_sessions(manager
 async def test_errors_are_one_line(manager_of: Make) -> None:
     assert "a b" == ErrorEvent(ValueError("a\n  b")).message
     assert "ValueError" == ErrorEvent(ValueError()).message
-
-
-class _Elsewhere(MemoryThreads):
-    async def append(self, thread: Thread, turn: Turn) -> None:
-        if turn.role == "assistant":
-            raise StoreBusyError("another process wrote to the thread.")
-        await super().append(thread, turn)
-
-
-async def test_an_answer_that_another_process_keeps_from_the_store_was_told_too(manager_of: Make) -> None:
-    async with manager_of(echo(), store=_Elsewhere()) as manager:
-        stream = await manager.create()
-        events = stream.subscribe()
-        with pytest.raises(ProcessError) as failed:
-            await stream.process(said("hi"))
-        await stream.aclose()
-
-        assert isinstance(failed.value.__cause__, StoreBusyError)
-        assert [*EXCHANGE[:-1], "error", "done"] == await words_of(events)
 
 
 async def test_the_first_delta_is_there_before_the_turn_goes_on_and_a_flood_can_be_cancelled(manager_of: Make) -> None:

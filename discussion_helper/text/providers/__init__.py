@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from discussion_helper.lazy import lazy_names
+
 if TYPE_CHECKING:
     from discussion_helper.text.providers.base import Option, Provider
     from discussion_helper.text.providers.chatml_tools import CHATML_TOOLS
@@ -39,11 +41,4 @@ _HOMES = {
 """Loaded at the first use: a program needs one provider, and a stream none of them."""
 
 if not TYPE_CHECKING:  # for a type checker it would stand for any name
-
-    def __getattr__(name: str) -> object:
-        import importlib
-
-        for home, names in _HOMES.items():
-            if name in names:
-                return getattr(importlib.import_module(f"{__name__}.{home}"), name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    __getattr__ = lazy_names(__name__, _HOMES)
