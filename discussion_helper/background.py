@@ -10,7 +10,7 @@ from typing import Generic, Self, TypeVar
 import anyio
 from anyio.lowlevel import checkpoint
 
-from discussion_helper.event_loop import Home, cancelled_from_outside, loop_ends, spawn
+from discussion_helper.event_loop import LoopAffinity, cancelled_from_outside, loop_ends, spawn
 from discussion_helper.failures import Carried
 from discussion_helper.waiters import Waiters
 
@@ -66,7 +66,7 @@ class Background(Generic[T]):
         self._outcome: list[T] = []
         self._error: BaseException | None = None
         self._task: object = None  # asyncio keeps only weak references to its tasks
-        self._home: Home | None = None
+        self._affinity: LoopAffinity | None = None
         self.started = False
 
     @property
@@ -93,7 +93,7 @@ class Background(Generic[T]):
         """Begin. Raises RuntimeError off a running event loop, or the second time; then nothing was started."""
         if self.started:
             raise RuntimeError(f"{self._name} was started before; make a new one")
-        self._task, self._home = spawn(self._run, self._name, self._context), Home()
+        self._task, self._affinity = spawn(self._run, self._name, self._context), LoopAffinity()
         self.started = True
         return self
 
@@ -180,8 +180,8 @@ class Background(Generic[T]):
 
         Waiting there would never end: event loops do not wake each other.
         """
-        if self.running and self._home is not None:
-            self._home.check(self._name)
+        if self.running and self._affinity is not None:
+            self._affinity.check(self._name)
 
 
 async def isolated(call: Callable[[], Awaitable[T]], *, name: str, within_s: float = LET_GO_S) -> T:

@@ -8,10 +8,10 @@ import threading
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-__all__ = ["Home", "cancelled_from_outside", "loop_ends", "spawn"]
+__all__ = ["LoopAffinity", "cancelled_from_outside", "loop_ends", "spawn"]
 
 
-class Home:
+class LoopAffinity:
     """The thread and the event loop that something belongs to."""
 
     __slots__ = ("_asyncio", "_loop", "_thread")

@@ -1,4 +1,4 @@
-"""A discussion in the background, with a handle on it, and the registry that holds many."""
+"""A discussion in the background, with a handle on it."""
 
 import re
 import secrets

@@ -8,15 +8,15 @@ import anyio
 
 from discussion_helper.background import Background
 from discussion_helper.event import Event
-from discussion_helper.event_loop import Home
+from discussion_helper.event_loop import LoopAffinity
 from discussion_helper.events import EventHub, Subscription
 from discussion_helper.text.errors import EventDroppedError, SessionClosedError
-from discussion_helper.text.following import Following
 from discussion_helper.text.inbox import INBOX, Inbox, Item
 from discussion_helper.text.inputs import InputEvent, InterruptEvent
 from discussion_helper.text.outputs import ClosedEvent, OutputEvent, Phase, check_output, stamped
 from discussion_helper.text.providers.base import Provider
 from discussion_helper.text.step import BUFFER, Step
+from discussion_helper.text.subscriptions import Subscriptions
 from discussion_helper.text.threads.base import Thread, ThreadStore
 from discussion_helper.text.transcript import Transcript
 from discussion_helper.text.worker import TurnProcessor, Worker
@@ -49,7 +49,7 @@ class Stream:
 
         Raises SettingError for an overflow other than "drop" and "block", RuntimeError for a step that has a stream.
         """
-        self._following = Following(step.hub, buffer, overflow)
+        self._subscriptions = Subscriptions(step.hub, buffer, overflow)
         self._step = step.claimed()
         self._tell_closed = closed
         self._inbox = Inbox(thread.id, capacity=inbox)
@@ -61,7 +61,7 @@ class Stream:
             lost=self._end,
         )
         self._working: Background[None] | None = None
-        self._home: Home | None = None  # known at its first use: there may be no event loop yet
+        self._affinity: LoopAffinity | None = None  # known at its first use: there may be no event loop yet
         self._ended = False
         self._news = Waiters()
         self._closing = False
@@ -140,8 +140,8 @@ class Stream:
 
     def events(self, *kinds: str) -> Subscription[Event]:
         """Follow as any session is followed. No kinds = the coarse ones, "*" = all. Raises SettingError."""
-        self._check_known_home()
-        return self._following.events(*kinds, floor=self.floor)
+        self._check_known_loop()
+        return self._subscriptions.events(*kinds, floor=self.floor)
 
     async def interrupt(self) -> bool:
         """Stop what runs and forget what waits; True if there was something."""
@@ -216,14 +216,14 @@ class Stream:
 
     def check_here(self) -> None:
         """Raises RuntimeError in another thread or on another event loop than the one of its first use."""
-        if self._home is None:
-            self._home = Home()
-        self._home.check("a stream")
+        if self._affinity is None:
+            self._affinity = LoopAffinity()
+        self._affinity.check("a stream")
 
-    def _check_known_home(self) -> None:
+    def _check_known_loop(self) -> None:
         """It can be followed before it has one."""
-        if self._home is not None:
-            self._home.check("a stream")
+        if self._affinity is not None:
+            self._affinity.check("a stream")
 
     def _check_open(self) -> None:
         self.check_here()
@@ -239,10 +239,10 @@ class Stream:
         those who read nor a cancellation. Raises SettingError for what is no event; SessionClosedError, also when the
         stream closes while this waits for a watcher.
         """
-        if self._home is None or self._closing:
+        if self._affinity is None or self._closing:
             self._check_open()
         else:
-            self._home.check("a stream")
+            self._affinity.check("a stream")
         step = self._step
         hub = step.hub
         if hub.sequence >= hub.pause_at or hub.waited_for:
@@ -267,8 +267,8 @@ class Stream:
         Full, it loses the newest event that tells no state of affairs ("drop"), or makes `emit` wait ("block").
         Raises SettingError for another overflow, and for a buffer below 1.
         """
-        self._check_known_home()
-        return self._following.output(*kinds, buffer=buffer, overflow=overflow)
+        self._check_known_loop()
+        return self._subscriptions.output(*kinds, buffer=buffer, overflow=overflow)
 
     # -- the worker
 

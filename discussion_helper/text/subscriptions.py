@@ -1,4 +1,4 @@
-"""Following a stream: as its output, or as the events that every session has."""
+"""The subscriptions to a stream: to its output, or to the events that every session has."""
 
 from discussion_helper.errors import SettingError
 from discussion_helper.event import Event, Kinds
@@ -8,11 +8,11 @@ from discussion_helper.text.outputs import ClosedEvent, OutputEvent, is_droppabl
 from discussion_helper.text.watching import Watching
 from discussion_helper.types import Floor
 
-__all__ = ["Following"]
+__all__ = ["Subscriptions"]
 
 
-class Following:
-    """How many events a stream holds for a watcher, and what becomes of more, where the watcher does not say."""
+class Subscriptions:
+    """Gives them, with the stream's buffer and overflow to who names none."""
 
     __slots__ = ("_buffer", "_hub", "_overflow")
 
@@ -24,7 +24,7 @@ class Following:
         self._overflow = _checked(overflow)
 
     def output(self, *kinds: str, buffer: int | None, overflow: str | None) -> Subscription[OutputEvent]:
-        """No kinds = all. Raises SettingError as at the beginning."""
+        """No kinds = all. Raises SettingError for the same."""
         wanted, held = frozenset(kinds), self._buffer if buffer is None else buffer
         check_count("buffer", held)
 

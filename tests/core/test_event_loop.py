@@ -10,7 +10,7 @@ import pytest
 import trio
 
 from discussion_helper.clock import SessionClock
-from discussion_helper.event_loop import Home
+from discussion_helper.event_loop import LoopAffinity
 from discussion_helper.testing import VirtualTimeLoop
 
 
@@ -21,11 +21,11 @@ def known(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
         monkeypatch.delitem(sys.modules, "trio")
 
 
-async def made() -> Home:
-    return Home()
+async def made() -> LoopAffinity:
+    return LoopAffinity()
 
 
-def refused(home: Home) -> bool:
+def refused(home: LoopAffinity) -> bool:
     try:
         home.check("it")
     except RuntimeError as error:
@@ -45,7 +45,7 @@ def elsewhere(call: Callable[[], object]) -> list[object]:
 @pytest.mark.usefixtures("known")
 def test_its_own_loop_is_home_also_inside_a_callback() -> None:
     async def main() -> list[bool]:
-        home, loop = Home(), asyncio.get_running_loop()
+        home, loop = LoopAffinity(), asyncio.get_running_loop()
         answered = loop.create_future()
         loop.call_soon(lambda: answered.set_result(refused(home)))
         return [await answered, refused(home)]
@@ -56,10 +56,10 @@ def test_its_own_loop_is_home_also_inside_a_callback() -> None:
 @pytest.mark.usefixtures("known")
 def test_another_thread_is_refused_with_and_without_a_loop_of_its_own() -> None:
     async def main() -> list[object]:
-        home = Home()
+        home = LoopAffinity()
         return [*elsewhere(lambda: refused(home)), *elsewhere(lambda: asyncio.run(asks(home)))]
 
-    async def asks(home: Home) -> bool:
+    async def asks(home: LoopAffinity) -> bool:
         return refused(home)
 
     assert [True, True] == asyncio.run(main())
@@ -80,7 +80,7 @@ def test_trio_is_told_from_asyncio_and_from_another_run_of_its_own() -> None:
     of_asyncio, of_trio = asyncio.run(made()), anyio.run(made, backend="trio")
 
     async def asks() -> list[bool]:
-        own = Home()
+        own = LoopAffinity()
         return [refused(of_asyncio), refused(of_trio), refused(own)]
 
     assert [True, True, False] == anyio.run(asks, backend="trio")
@@ -88,7 +88,7 @@ def test_trio_is_told_from_asyncio_and_from_another_run_of_its_own() -> None:
 
 def test_trio_run_inside_a_callback_of_asyncio_is_not_its_home() -> None:
     async def main() -> bool:
-        home = Home()
+        home = LoopAffinity()
 
         async def asks() -> bool:
             return refused(home)
