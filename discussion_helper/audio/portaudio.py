@@ -60,23 +60,17 @@ class PortAudioCapture(PortAudioStream):
             self._is_owner = False
             microphones.release(self.name)
 
-    def _callback(self, block: Any, frames: int, times: Any, status: Any) -> None:
-        if self._closed:
-            return
-        now = time.monotonic()
-        try:
-            adc = times.inputBufferAdcTime
-            if status and status.input_overflow:
-                self._skip(adc)
-            samples = block[:, 0].copy() if self.channels == 1 else block.mean(axis=1, dtype=np.float32)
-            frame = Frame(samples, self.rate, self._samples)
-            at_s = self._clock.at(frame.start, adc, times.currentTime, now, usual=-self.latency_s)
-            self._samples += frames
-            self._expected = adc + frames / self.rate
-            self.blocks += 1
-            self._inbox.put(Captured(frame, at_s))
-        except Exception as error:
-            raise self._fail(error) from None
+    def _transfer(self, block: Any, frames: int, times: Any, status: Any, now: float) -> None:
+        adc = times.inputBufferAdcTime
+        if status and status.input_overflow:
+            self._skip(adc)
+        samples = block[:, 0].copy() if self.channels == 1 else block.mean(axis=1, dtype=np.float32)
+        frame = Frame(samples, self.rate, self._samples)
+        at_s = self._clock.at(frame.start, adc, times.currentTime, now, usual=-self.latency_s)
+        self._samples += frames
+        self._expected = adc + frames / self.rate
+        self.blocks += 1
+        self._inbox.put(Captured(frame, at_s))
 
     def _skip(self, adc: float) -> None:
         """Samples were lost: as many as the device's clock went on without us, if it says anything sensible."""
@@ -138,26 +132,21 @@ class PortAudioPlayback(PortAudioStream):
         self.playback = self._given if isinstance(self._given, Playback) else self._given(self.rate)
         self._rendering = Rendering(self.playback, self.rate, prime_s=self._prime_s)
 
-    def _callback(self, block: Any, frames: int, times: Any, status: Any) -> None:
-        if self._closed:
-            block.fill(0.0)
-            return
-        now = time.monotonic()
-        try:
-            if status and status.output_underflow:
-                self.underflows += 1
-                self._clock.restart()
-            samples = np.empty(frames, np.float32)
-            position = self._rendering.render(samples)
-            block[:] = samples[:, np.newaxis]
-            dac, start = times.outputBufferDacTime, self._samples
-            at_s = self._clock.at(start, dac, times.currentTime, now, usual=self.latency_s)
-            self._samples += frames
-            if samples.any():
-                self._sounds_until = max(at_s, now + self.latency_s) + frames / self.rate
-            if position is not None:
-                self._inbox.put(Played(Frame(samples, self.rate, start), at_s, position))
-            self.blocks += 1
-        except Exception as error:
-            block.fill(0.0)
-            raise self._fail(error) from None
+    def _transfer(self, block: Any, frames: int, times: Any, status: Any, now: float) -> None:
+        if status and status.output_underflow:
+            self.underflows += 1
+            self._clock.restart()
+        samples = np.empty(frames, np.float32)
+        position = self._rendering.render(samples)
+        block[:] = samples[:, np.newaxis]
+        dac, start = times.outputBufferDacTime, self._samples
+        at_s = self._clock.at(start, dac, times.currentTime, now, usual=self.latency_s)
+        self._samples += frames
+        if samples.any():
+            self._sounds_until = max(at_s, now + self.latency_s) + frames / self.rate
+        if position is not None:
+            self._inbox.put(Played(Frame(samples, self.rate, start), at_s, position))
+        self.blocks += 1
+
+    def _blank(self, block: Any) -> None:
+        block.fill(0.0)

@@ -127,21 +127,10 @@ class PortAudioStream:
 
     def _open(self, library: Any, index: int) -> Any:
         """A stream with the fewest channels and the first rate that the device takes."""
-        make = library.InputStream if self.kind == "input" else library.OutputStream
-        low = library.query_devices(index)[f"default_low_{self.kind}_latency"]
         for channels in sorted({1, 2, self.device.channels(self.kind)}):
             for rate in self._rates():
                 try:
-                    return make(
-                        device=index,
-                        samplerate=rate,
-                        channels=channels,
-                        dtype="float32",
-                        blocksize=round(rate * self._block_s),
-                        latency=max(low, self._wanted_s),
-                        callback=self._callback,
-                        finished_callback=self._finished,
-                    )
+                    return self._made(library, index, channels, rate)
                 except library.PortAudioError as error:
                     failure = error
                 if _code(failure) == NO_CHANNELS:
@@ -149,6 +138,19 @@ class PortAudioStream:
                 if _code(failure) not in (NO_RATE, HOST_ERROR):
                     raise self._refused(failure) from failure
         raise self._refused(failure) from failure
+
+    def _made(self, library: Any, index: int, channels: int, rate: int) -> Any:
+        make = library.InputStream if self.kind == "input" else library.OutputStream
+        return make(
+            device=index,
+            samplerate=rate,
+            channels=channels,
+            dtype="float32",
+            blocksize=round(rate * self._block_s),
+            latency=max(library.query_devices(index)[f"default_low_{self.kind}_latency"], self._wanted_s),
+            callback=self._callback,
+            finished_callback=self._finished,
+        )
 
     def _rates(self) -> list[int]:
         own = [self.device.rate]
@@ -166,7 +168,22 @@ class PortAudioStream:
     # -- PortAudio's thread
 
     def _callback(self, block: Any, frames: int, times: Any, status: Any) -> None:
+        now = time.monotonic()
+        try:
+            if self._closed:
+                self._blank(block)
+            else:
+                self._transfer(block, frames, times, status, now)
+        except Exception as error:
+            self._blank(block)
+            raise self._fail(error) from None
+
+    def _transfer(self, block: Any, frames: int, times: Any, status: Any, now: float) -> None:
+        """Take or fill the block; `now` is when the callback began."""
         raise NotImplementedError
+
+    def _blank(self, block: Any) -> None:
+        """Nothing is to be heard in it."""
 
     def _finished(self) -> None:
         if not self._closing:

@@ -1,7 +1,7 @@
 """The ASGI app: sessions over HTTP."""
 
-from collections.abc import AsyncIterator, Collection, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 import anyio
@@ -59,25 +59,12 @@ def create_app(
     bounds = limits or Limits()
     live = Live(bounds)
     opener = Opener(
-        registry,
-        manager,
+        *(registry, manager),
         most=bounds.sessions,
         open_voice=open_voice,
         open_responder=open_responder,
         open_fake=open_fake,
     )
-
-    @asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        try:
-            yield
-        finally:
-            live.close()
-            with anyio.CancelScope(shield=True):
-                await opener.aclose()
-                if sessions is None and manager is None:
-                    await registry.aclose()
-
     app = Starlette(
         routes=[
             *routes,
@@ -94,12 +81,31 @@ def create_app(
             Middleware(Bounded, limits=bounds),
         ],
         exception_handlers={DiscussionError: answer_to_error, HTTPException: answer_to_http},
-        lifespan=lifespan,
+        lifespan=_lifespan(live, opener, registry if sessions is None and manager is None else None),
     )
     app.router.redirect_slashes = False  # a redirect would lead to whatever the Host header says
     app.state.live = live
     app.state.sessions = registry
     return app
+
+
+def _lifespan(
+    live: Live, opener: Opener, own: Sessions[Any] | None
+) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
+    """At its end everything is closed, the registry too if it is the app's `own`."""
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            live.close()
+            with anyio.CancelScope(shield=True):
+                await opener.aclose()
+                if own is not None:
+                    await own.aclose()
+
+    return lifespan
 
 
 def _registry(sessions: Sessions[Any] | None, manager: Manager | None) -> Sessions[Any]:
