@@ -38,6 +38,8 @@ class Delivery:
         self._over = anyio.Event()
         self._late: Background[SpokenSentence] | None = None
         self._spoken: list[tuple[float, float]] = []
+        self.began_s = 0.0
+        """When the last reply began, in seconds of the session."""
 
     async def deliver(self, reply: Reply, *, turn: Utterance | None = None, received: float = 0.0) -> None:
         """Speak a reply and record what was heard, whatever ends it.
@@ -47,6 +49,7 @@ class Delivery:
         await self._voice_is_free()
         reply.begin()
         started_s, failed = self._record.now(), False
+        self.began_s = started_s
         self._reply, self._over = reply, anyio.Event()
         self._record.set_floor(Floor.SPEAKING)
         try:

@@ -136,7 +136,7 @@ class Discussion:
                 case Typed():
                     await self._exchange(turn.utterance)
                 case Utterance() if not turn.text.strip():
-                    await self._resume()
+                    await self._follow_noise(turn)
                 case Utterance() if self._delivery.echoes(turn):
                     self._record.tell("decision", {"what": "ignored", "why": "echo", "text": turn.text})
                 case SpokenUtterance(wants_answer=False):
@@ -196,6 +196,11 @@ class Discussion:
         reply = self._replies.of(announcement.text)
         if await reply.generation.ready():
             await self._deliver(reply)
+
+    async def _follow_noise(self, turn: Utterance) -> None:
+        """What ended before the reply began has not cut it."""
+        if not 0.0 < turn.ended_s < self._delivery.began_s:
+            await self._resume()
 
     async def _resume(self) -> None:
         """Go on with a reply that a false alarm cut, with the words that were not heard."""

@@ -211,15 +211,17 @@ class MicrophoneListener:
             self._report("partial", speaker="user", text=result.text)
 
     async def _finish(self, note: Turn, result: Recognised) -> None:
+        """What was ignored has cut nothing and is no turn, not even one without words, which lets a cut reply go on."""
         ignored = note.ignored
         if note.undecided:
             with anyio.move_on_after(DECIDED_S):
                 await self._decided.wait()
             ignored = self._ignored
         self._watch_loop(note, result)
-        if ignored and await self._is_no_answer(ignored):
-            result = Recognised("", refused=ignored)
-        self._hear(note, result)
+        if not ignored or not await self._is_no_answer(ignored):
+            self._hear(note, result)
+        elif not (note.decided or note.undecided):
+            self._report("decision", what="ignored", why=ignored)
         self._open_turns = max(0, self._open_turns - 1)
         if not self._open_turns:
             self._end_onset()

@@ -201,6 +201,22 @@ async def test_a_turn_without_words_lets_the_cut_reply_go_on_at_once() -> None:
     assert rest.started_s - first.ended_s < 0.1
 
 
+async def test_a_noise_from_before_the_reply_does_not_let_it_go_on_over_who_cut_it() -> None:
+    class Cough(Onsets):
+        async def utterances(self) -> AsyncIterator[Utterance]:
+            await anyio.sleep(1.0)
+            yield Utterance("user", "question", 0.1, 1.0)
+            yield Utterance("user", "", 0.8, 0.9)
+            await anyio.sleep(60.0)
+
+    policy = Policy(barge_in_resume_after_s=1.5)
+    session = Session(Cough(1.0, 1.2, []), EchoResponder(), SilentVoice(2.0), policy).start()
+    await session.wait()
+    first, rest = [u for u in session.discussion.conversation.utterances if u.speaker == "agent"]
+
+    assert rest.started_s - first.ended_s >= 1.5
+
+
 async def test_stop_alone_is_on_record_and_not_answered_and_the_rest_is_there_for_go_on() -> None:
     class Stops(Onsets):
         async def utterances(self) -> AsyncIterator[Utterance]:

@@ -115,6 +115,18 @@ async def test_c4_a_cough_before_an_interruption_does_not_make_the_reply_go_on(
         assert [True] == [reply.interrupted for reply in on.replies]
 
 
+async def test_c4_who_cuts_the_reply_after_an_ignored_word_is_not_talked_over(talk: Any, long_reply: list[str]) -> None:
+    """A word too doubtful to count is ignored, later the same reply is cut: it stays silent while the user talks on."""
+    async with talk(long_reply, ["Fine."]) as on:
+        await on.session.say("Tell me.")
+        on.say("speech/sphinx_cards_002.wav", "mm-hm", after=After("reply", 1, 1.0))
+        on.say("speech/sphinx_goforward.wav", "go forward ten meters", after=After("line_end", 1, 2.5))
+        await on.room.until(lambda: len(on.answers.seen) >= 2, within_s=20.0)
+
+        assert [] == await on.told("decision", what="resumed")
+        assert 1 == len([reply for reply in on.replies if reply.interrupted])
+
+
 @pytest.mark.parametrize("after_s", [0.55, 0.9, 1.3])
 @pytest.mark.parametrize("name", ["noise/sonicpi_misc_burp.flac", "backchannel/ami_trn01_22.30.wav"])
 async def test_c6_a_noise_while_it_thinks_leaves_no_turn_unanswered(talk: Any, name: str, after_s: float) -> None:

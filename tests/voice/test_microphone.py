@@ -379,7 +379,7 @@ async def test_what_was_ignored_is_no_turn() -> None:
         await over_the_agent(heard, decided("ignored", "no speech"), ignored="no speech", decided=True)
         await anyio.sleep(0.01)
 
-    assert [""] == [utterance.text for utterance in heard.utterances]
+    assert [] == [utterance.text for utterance in heard.utterances]
 
 
 async def test_a_turn_that_is_not_decided_yet_waits_for_it() -> None:
@@ -390,17 +390,17 @@ async def test_a_turn_that_is_not_decided_yet_waits_for_it() -> None:
         heard.listener.noted(decided("ignored", "no words"))
         await anyio.sleep(0.01)
 
-    assert [""] == [utterance.text for utterance in heard.utterances]
+    assert [] == [utterance.text for utterance in heard.utterances]
 
 
 async def test_a_response_over_the_agent_is_none_while_it_goes_on_and_an_answer_when_it_was_at_its_end() -> None:
-    for speaking, text in ((True, ""), (False, "yes")):
+    for speaking, texts in ((True, []), (False, ["yes"])):
         async with Heard(FakeRecogniser("yes")) as heard:
             heard.microphone.speaking = speaking
             await over_the_agent(heard, decided("ignored", RESPONSE), ignored=RESPONSE, decided=True)
             await anyio.sleep(ANSWER_S + 0.01)
 
-        assert [text] == [utterance.text for utterance in heard.utterances]
+        assert texts == [utterance.text for utterance in heard.utterances]
 
 
 async def test_a_response_keeps_no_turn_waiting_that_comes_after_it() -> None:
