@@ -13,7 +13,7 @@ from discussion_helper.audio.own_voice import OwnVoice
 from discussion_helper.audio.passage import Passage
 from discussion_helper.audio.reference import Reference, SampleClock
 
-__all__ = ["HUSH", "LAG", "ONLY_ECHO", "QUIET_BLOCKS", "EchoCanceller", "EchoPath"]
+__all__ = ["HUSH", "LAG", "LEARNS", "ONLY_ECHO", "QUIET_BLOCKS", "EchoCanceller", "EchoPath"]
 
 QUIET_BLOCKS = 100
 """Silence of the loudspeaker, in blocks of 10 ms, after which the canceller sleeps."""
@@ -22,6 +22,8 @@ HUSH = 1e-7
 processor takes 0.8 to 1.8 ms for a block, instead of 0.08 ms (measured in the first second after a reply)."""
 LAG = 128
 """Samples at 16 kHz by which the canceller's output is late: measured by correlation, 8 ms."""
+LEARNS = 100
+"""Blocks for which the canceller learns anew after its reference was moved."""
 ONLY_ECHO = 0.1
 """What is left of a block (-10 dB) when it was nothing but echo."""
 
@@ -117,6 +119,7 @@ class EchoPath:
         self._passage.reset()
         self._clock = SampleClock()
         self._next = 0
+        self._learns = 0
         self._power_before = 0.0
         self.near_db = -120.0
         """Level of the last block of the microphone, as it came, in dBFS."""
@@ -146,6 +149,7 @@ class EchoPath:
         expected = self._level.step(power, _power(far), only_echo=self._is_only_echo(left, power))
         self.near_db, self.expected_db = _decibels(power), _decibels(expected)
         self._own.push(near, out)
+        self._learns = max(0, self._learns - 1)
         if self._delay.is_due(power, left, expected):
             self._follow_delay()
         return self._passage.pick(near, out, self.near_db - self.expected_db)
@@ -159,8 +163,10 @@ class EchoPath:
         if self._own.is_heard(self._reference.around(OwnVoice.before, OwnVoice.after)):
             return True
         lateness = self._lateness()
+        if lateness is None:
+            return False
         # Of an echo within its reach the canceller may have left nothing, and what there is a talker.
-        return lateness is not None and not OwnVoice.reaches(lateness - self._reference.delay)
+        return self._learns > 0 or not OwnVoice.reaches(lateness - self._reference.delay)
 
     def _lateness(self) -> int | None:
         return self._own.lateness(self._reference.around(OwnVoice.long_before, OwnVoice.after, undelayed=True))
@@ -170,6 +176,7 @@ class EchoPath:
         delay = self._delay.delay_for(self._lateness(), self._reference.delay)
         if delay != self._reference.delay:
             self._reference.delay = delay
+            self._learns = LEARNS
             self._canceller.reset()
             self._level.reset()
 

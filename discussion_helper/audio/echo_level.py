@@ -80,6 +80,8 @@ class EchoLevel:
         parts = self._weights * self._played
         echo = float(parts.sum())
         self._noise = min(self._noise * NOISE_RISE, max(near, 1e-9))
+        if self._played.max() <= LOUD_PLAYED:  # the end of a reply and the beginning of the next are each a bit unheard
+            self._unheard = 0
         if self._played.max() > LEAST_PLAYED:
             self._learn(near, parts, echo, only_echo)
         return echo + self._noise

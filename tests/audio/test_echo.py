@@ -213,6 +213,18 @@ def test_with_headphones_nothing_is_expected_after_the_first_second() -> None:
     assert 10 * np.log10(max(heard[90:])) < -45.0
 
 
+@pytest.mark.parametrize(("late", "least_db"), [(2, -60.0), (25, -55.0)])
+def test_a_soft_echo_is_expected_where_a_reply_begins_softly(late: int, least_db: float) -> None:
+    """Replies of 3 s with 1 s between them, the echo 15 dB above the noise; of their first 200 ms it is below it."""
+    level = EchoLevel()
+    played = [0.0 if at % 400 >= 300 else 2e-4 if at % 400 < 20 else 0.01 for at in range(2_000)]
+    heard = [3e-7 + (1e-3 * played[at - late] if at >= late else 0.0) for at in range(2_000)]
+
+    expected = [level.step(near, far, only_echo=False) for near, far in zip(heard, played, strict=True)]
+
+    assert 10 * np.log10(expected[1_600 + late + 20]) > least_db
+
+
 def test_samples_that_are_no_numbers_are_silence() -> None:
     path = EchoPath()
     path.clean(np.full(160, np.nan, np.float32), 1.0)

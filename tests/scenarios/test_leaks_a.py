@@ -1,5 +1,6 @@
 """A. The leak matrix: echoes of all levels and delays, and nobody who speaks."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,13 +11,17 @@ from discussion_helper.testing.room import Echo, Scene
 pytestmark = pytest.mark.anyio
 
 GAINS_DB = (-30.0, -20.0, -10.0, -5.0, 0.0)
-DELAYS_S = (0.02, 0.06, 0.12, 0.25, 0.4)
+DELAYS_S = (0.02, 0.06, 0.12, 0.25, 0.4, 0.5, 0.6, 0.8, 1.0)
+FOUND_S = 0.42
+"""What is later the canceller finds once its reference has been moved: until then the agent is turned down once."""
 REPLIES = (
     ["There is a lot to tell about that.", "It began a long time ago in the north.", "Nobody knew why."],
     ["After that came a winter with much snow.", "People stayed at home and told each other stories."],
     ["Some of them were true, and most of them were not.", "The one about the ship was the best."],
 )
 """Of 7 s each."""
+SHORT = (["Yes, of course."], ["I think so."], ["Good morning."], ["No idea, really.", "Sorry."], ["Two o'clock."])
+"""Too little to be known by its words."""
 
 
 @dataclass(frozen=True)
@@ -30,18 +35,18 @@ class Leak:
     spoken_s: float
 
 
-async def leak(talk: Any, gain_db: float, delay_s: float, replies: int) -> Leak:
-    """Of so many replies; the recogniser would understand the agent."""
+async def leak(talk: Any, gain_db: float, delay_s: float, replies: Sequence[list[str]]) -> Leak:
+    """Of these replies; the recogniser would understand the agent."""
     scene = Scene(echo=Echo(gain_db=gain_db, delay_s=delay_s), seed=round(1_000 * delay_s))
     async with talk(scene=scene) as on:
-        for number, sentences in enumerate(REPLIES[:replies], 1):
+        for number, sentences in enumerate(replies, 1):
             for sentence in sentences:
                 on.overhear(sentence)
             await on.session.speak(" ".join(sentences))
             await on.room.reached("reply", number)
             await on.room.quiet(2.0)
         ducks = [data["ducked_s"] for data in await on.told("decision") if "ducked_s" in data]
-        assert replies == len(on.replies)
+        assert len(replies) == len(on.replies)
         return Leak(
             turns=sum(turn.speaker == "user" for turn in on.said),
             interruptions=len(await on.told("interruption")) + sum(reply.interrupted for reply in on.replies),
@@ -54,18 +59,31 @@ async def leak(talk: Any, gain_db: float, delay_s: float, replies: int) -> Leak:
 @pytest.mark.parametrize(("gain_db", "delay_s"), [(-20.0, 0.02), (-10.0, 0.25), (0.0, 0.06)])
 async def test_an_echo_is_no_turn_and_interrupts_nothing(talk: Any, gain_db: float, delay_s: float) -> None:
     """Three cells of the matrix, a reply each."""
-    found = await leak(talk, gain_db, delay_s, 1)
+    found = await leak(talk, gain_db, delay_s, REPLIES[:1])
 
     assert (0, 0) == (found.turns, found.interruptions)
     assert found.ducks <= 1
 
 
+@pytest.mark.parametrize(("gain_db", "delay_s"), [(-20.0, 0.6), (-10.0, 1.0), (0.0, 0.8)])
+@pytest.mark.parametrize("replies", [REPLIES[:2], SHORT], ids=["long", "short"])
+async def test_nor_is_one_that_comes_late(
+    talk: Any, gain_db: float, delay_s: float, replies: Sequence[list[str]]
+) -> None:
+    """Over Bluetooth, or behind a long buffer: before it is found the agent may be turned down, and goes on."""
+    found = await leak(talk, gain_db, delay_s, replies)
+
+    assert (0, 0) == (found.turns, found.interruptions)
+    assert found.ducks <= 2
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(1_200)
 async def test_the_leak_matrix(talk: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    """-30 to 0 dB, 20 to 400 ms, three replies each: no turn, no interruption; at most one false duck a minute."""
-    found = {(gain, delay): await leak(talk, gain, delay, 3) for gain in GAINS_DB for delay in DELAYS_S}
-    minutes = sum(it.spoken_s for it in found.values()) / 60.0
+    """-30 to 0 dB, 20 ms to 1 s, three replies each: no turn, no interruption; at most one false duck a minute."""
+    found = {(gain, delay): await leak(talk, gain, delay, REPLIES) for gain in GAINS_DB for delay in DELAYS_S}
+    near = [it for (_, delay), it in found.items() if delay <= FOUND_S]
+    minutes = sum(it.spoken_s for it in near) / 60.0
     with capsys.disabled():
         print(
             "\nturns / interruptions / ducks (seconds turned down)\ndB      "
@@ -75,7 +93,8 @@ async def test_the_leak_matrix(talk: Any, capsys: pytest.CaptureFixture[str]) ->
             cells = [found[gain, delay] for delay in DELAYS_S]
             row = (f"{it.turns} / {it.interruptions} / {it.ducks} ({it.ducked_s:.2f})" for it in cells)
             print(f"{gain:6.0f}  " + "".join(f"{cell:>20}" for cell in row))
-        print(f"{sum(it.ducks for it in found.values())} ducks in {minutes:.1f} minutes of speech")
+        print(f"{sum(it.ducks for it in near)} ducks in {minutes:.1f} minutes of speech up to {FOUND_S} s")
 
     assert {(0, 0)} == {(it.turns, it.interruptions) for it in found.values()}
-    assert sum(it.ducks for it in found.values()) <= minutes
+    assert sum(it.ducks for it in near) <= minutes
+    assert max(it.ducks for it in found.values()) <= 2
