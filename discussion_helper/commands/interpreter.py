@@ -35,7 +35,7 @@ class PromptInterpreter:
     collection stops all threads. Loading a talk's models makes 73,000 objects that stay, and looking through them took
     57 to 150 ms, once while they were loaded and again from time to time. Frozen, they are left alone: 0.2 ms, in as
     much memory (609 MB). Collections of young objects, 1 a second while the models work, take 0.4 ms. All measured
-    with `python -m benchmarks.lateness --loading`.
+    with `python -m benchmarks.loading`.
     """
 
     def __init__(self, *, switch_s: float = SWITCH_S) -> None:
