@@ -17,6 +17,7 @@ import anyio
 
 from discussion_helper.app import Talk, open_talk
 from discussion_helper.bench.lag import LagMeter
+from discussion_helper.commands.interpreter import PromptInterpreter
 from discussion_helper.errors import DiscussionError
 from discussion_helper.events import Event, Subscription
 from discussion_helper.iteration import closing
@@ -41,7 +42,8 @@ def main() -> int:
     os.dup2(2, 1)
     tell = _teller(lines)
     try:
-        anyio.run(hold, Settings(), tell)
+        with PromptInterpreter() as interpreter:  # as the command `talk` does
+            anyio.run(hold, Settings(), tell, interpreter)
     except DiscussionError as error:
         tell("ended", reason="failed", error=str(error))
         return 1
@@ -56,10 +58,11 @@ def _teller(lines: TextIO) -> Tell:
     return tell
 
 
-async def hold(settings: Settings, tell: Tell) -> None:
+async def hold(settings: Settings, tell: Tell, interpreter: PromptInterpreter | None = None) -> None:
     """Open a talk, tell of it, and do what stdin says until it ends. Raises DiscussionError."""
     meter = LagMeter()
-    async with open_talk(settings) as talk:
+    opener = open_talk if interpreter is None else interpreter.watching(open_talk)
+    async with opener(settings) as talk:
         discussion = talk.session.discussion
         for name in PARTS:
             _watch_warmup(name, getattr(discussion, name), tell)
