@@ -16,6 +16,12 @@ def no_settings_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("DISCUSSION_HELPER_CONFIG", str(tmp_path / "no-settings.toml"))
 
 
+@pytest.fixture(autouse=True)
+def own_microphones(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Nobody else's talk on this machine has the microphones of a test."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
 @pytest.fixture
 def anyio_backend() -> str:
     """Async tests run on asyncio; the core's override this with both event loops."""

@@ -27,7 +27,7 @@ class PortAudioCapture(PortAudioStream):
     """A microphone that puts a `Captured` into the inbox every `block_s` seconds, from entering to `close()`.
 
     More channels than one are averaged. `rate` is known once it is entered: the device's own, or else the first that
-    it takes. It has one owner in this process. Samples that were lost show as a jump of the frames' `start`, and
+    it takes. It has one owner on this machine. Samples that were lost show as a jump of the frames' `start`, and
     `overflows` counts the losses. A stream that ends by itself puts one `DeviceLost`.
 
     Entering waits for the device, 5 s at most, so do it on a worker thread. It raises DeviceError.
