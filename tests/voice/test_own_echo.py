@@ -69,6 +69,10 @@ TURNED_UP = (Echo(0.0, -18.0, 0.05), Echo(CHANGE_S, -6.0, 0.05))
 HICCUPS = tuple(Echo(0.5 * n, -10.0, 0.1 + 0.03 * (n % 3)) for n in range(18))
 """A busy machine plays too late, catches up, and plays too late again."""
 MOVED = (Echo(0.0, -10.0, 0.05), Echo(CHANGE_S, -10.0, 0.35))
+LATE = Echo(0.0, -10.0, 0.8)
+"""Over Bluetooth, or behind a long buffer."""
+BEGINS_LATE = (Echo(0.0, -10.0, 0.05), Echo(CHANGE_S, -10.0, 0.9))
+NO_LONGER_LATE = (LATE, Echo(CHANGE_S, -10.0, 0.05))
 
 
 @pytest.mark.parametrize(
@@ -79,6 +83,9 @@ MOVED = (Echo(0.0, -10.0, 0.05), Echo(CHANGE_S, -10.0, 0.35))
         ("librivox_0870_sense.wav", SampleRoom(echoes=TURNED_UP)),
         ("mfa_acoustic_corpus.wav", SampleRoom(echoes=MOVED)),
         ("jfk.wav", SampleRoom(echoes=MOVED)),
+        ("mfa_acoustic_corpus.wav", SampleRoom(echoes=(LATE,))),
+        ("mfa_acoustic_corpus.wav", SampleRoom(echoes=BEGINS_LATE)),
+        ("jfk.wav", SampleRoom(echoes=NO_LONGER_LATE)),
         ("librivox_0890_sense.wav", SampleRoom(echoes=MOVED)),
         ("mfa_acoustic_corpus.wav", SampleRoom(echoes=HICCUPS, jitter_s=0.01)),
         ("mfa_acoustic_corpus.wav", SampleRoom(echoes=(Echo(0.0, -10.0),), wrong_from_s=5.0, wrong_s=0.15)),
@@ -110,7 +117,8 @@ def test_nor_does_it_interrupt_itself_in_the_first_reply_or_when_a_device_stumbl
 
 
 @pytest.mark.parametrize(
-    ("echo", "within_s"), [(Echo(0.0, None), 0.4), (Echo(0.0, -20.0, 0.05), 0.4), (Echo(0.0, -10.0, 0.1), 0.5)]
+    ("echo", "within_s"),
+    [(Echo(0.0, None), 0.4), (Echo(0.0, -20.0, 0.05), 0.4), (Echo(0.0, -10.0, 0.1), 0.5), (LATE, 0.5)],
 )
 def test_who_talks_over_the_agent_is_heard(echo: Echo, within_s: float) -> None:
     said = with_user("sphinx_goforward.wav", 6.0)
