@@ -4,7 +4,7 @@ from discussion_helper.text.artifacts import Text
 from discussion_helper.text.state import Role, Turn
 from discussion_helper.text.threads.base import Thread, ThreadStore
 from discussion_helper.text.threads.handle import ThreadHandle
-from discussion_helper.types import Conversation, Message, Speaker, Utterance
+from discussion_helper.types import Conversation, Message, Speaker, SpokenUtterance, Utterance
 
 __all__ = ["SpokenThread"]
 
@@ -31,7 +31,9 @@ class SpokenThread:
         """
         role: Role = "user" if utterance.speaker == "user" else "assistant"
         artifacts = (Text(utterance.text),)
-        await self._handle.append(Turn(role, artifacts, interrupted=utterance.interrupted, said=utterance.said))
+        wants_answer = not isinstance(utterance, SpokenUtterance) or utterance.wants_answer
+        cut, said = utterance.interrupted, utterance.said
+        await self._handle.append(Turn(role, artifacts, interrupted=cut, said=said, wants_answer=wants_answer))
 
     def messages(self) -> list[Message]:
         """What user and assistant said in the whole thread, in order, as `Conversation.as_messages` has it."""

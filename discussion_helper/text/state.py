@@ -24,6 +24,8 @@ class Turn:
     """The agent was cut off while it said this aloud: the text is what was heard."""
     said: str = field(default="", kw_only=True)
     """The whole text that was to be said aloud, "" when that is what was heard."""
+    wants_answer: bool = field(default=True, kw_only=True)
+    """False of a user's turn that had the agent fall silent and asked for nothing: "stop"."""
     at: datetime = field(default_factory=lambda: datetime.now(UTC), kw_only=True, compare=False)
     """When it was complete; UTC."""
 

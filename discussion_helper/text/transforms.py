@@ -9,7 +9,7 @@ __all__ = ["answered_only", "system_prompt"]
 
 
 def answered_only(state: State) -> State:
-    """Without the user's turns to which nothing came, except the newest one.
+    """Without the user's turns to which nothing came, "stop" among them, except the newest one.
 
     A question whose answer was cancelled or failed stays in the thread. A model that got it again would answer it
     together with the next one, and what an endpoint refuses once it would refuse ever after. A question for which a
@@ -18,7 +18,8 @@ def answered_only(state: State) -> State:
     turns = state.turns
     newest = max((place for place, turn in enumerate(turns) if turn.role == "user"), default=-1)
     marks = unanswered(turns)
-    left_out = {place for place in range(newest) if marks[place] and not _has_reply(turns, place)}
+    silent = {place for place in range(newest) if marks[place] or not turns[place].wants_answer}
+    left_out = {place for place in silent if not _has_reply(turns, place)}
     return State(turn for place, turn in enumerate(turns) if place not in left_out) if left_out else state
 
 

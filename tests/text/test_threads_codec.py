@@ -52,6 +52,7 @@ TURNS = st.builds(
     st.lists(ARTIFACT, max_size=4).map(tuple),
     interrupted=st.booleans(),
     said=WORDS,
+    wants_answer=st.booleans(),
     at=TIMES,
 )
 

@@ -16,6 +16,7 @@ CALLED = Turn("assistant", (Text("I look."), ToolCall("1", "look", "{}")))
 GAVE = Turn("tool", (ToolResult("1", "dark"),))
 SAID = Turn("assistant", (Text("So."), Usage(1, 2, 3)))
 CUT = Turn("assistant", (Text("So"),), interrupted=True)
+STOP = Turn("user", (Text("Stop."),), wants_answer=False)
 TOLD = Turn("system", (Text("Be brief."),))
 
 
@@ -32,6 +33,8 @@ TOLD = Turn("system", (Text("Be brief."),))
         ([ASKED, CALLED], [0]),
         ([ASKED, CALLED, GAVE, ASKED, CALLED, GAVE, SAID, ASKED], [0, 7]),
         ([SAID, ASKED, SAID, SAID], []),
+        ([ASKED, CUT, STOP], []),
+        ([ASKED, CUT, STOP, ASKED], [3]),
     ],
 )
 def test_a_question_is_answered_by_a_turn_of_the_agents_that_calls_nothing_more(

@@ -16,12 +16,14 @@ from discussion_helper.text.inputs import UserMessageEvent
 from discussion_helper.text.manager import Manager
 from discussion_helper.text.providers.scripted import ScriptedProvider
 from discussion_helper.text.spoken import SpokenThread
-from discussion_helper.text.state import Turn
+from discussion_helper.text.state import State, Turn
 from discussion_helper.text.step import Step
+from discussion_helper.text.threads.document import unanswered
 from discussion_helper.text.threads.json_files import JsonThreads
 from discussion_helper.text.threads.memory import MemoryThreads
 from discussion_helper.text.threads.sqlite import SqliteThreads
-from discussion_helper.types import Conversation, Utterance
+from discussion_helper.text.transforms import answered_only
+from discussion_helper.types import Conversation, SpokenUtterance, Utterance
 
 pytestmark = pytest.mark.anyio
 
@@ -57,6 +59,18 @@ async def test_of_the_agent_what_was_heard_is_stored(store: Any) -> None:
             Turn("assistant", (Text("It is"),), interrupted=True, said="It is far away."),
             Turn("user", (Text("Thanks."),)),
         ) == thread.state.turns
+
+
+async def test_a_turn_that_wanted_silence_alone_asked_nothing(store: Any) -> None:
+    async with store:
+        spoken = SpokenThread(store, await store.create())
+        await spoken.append(Utterance("agent", "It is", interrupted=True, said="It is far away."))
+        await spoken.append(SpokenUtterance("user", "Stop.", wants_answer=False))
+        turns = (await store.get(spoken.thread.id)).state.turns
+
+        assert [True, False] == [turn.wants_answer for turn in turns]
+        assert [False, False] == unanswered(turns)
+        assert ["It is"] == [turn.text for turn in answered_only(State([*turns, turns[1]])).turns[:-1]]
 
 
 async def test_the_messages_are_those_of_the_whole_thread(store: Any) -> None:

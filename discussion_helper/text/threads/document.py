@@ -48,12 +48,13 @@ def document_of(thread: Thread) -> dict[str, Any]:
 def unanswered(turns: Sequence[Turn]) -> list[bool]:
     """Of each turn, whether it is a user's without an answer: none came, or no more than tools and their results.
 
+    One that wanted none is not among them: it had the agent fall silent.
     A thread keeps no answer that was cancelled or failed, and nothing about why.
     """
     marks, last = [False] * len(turns), None
     for number, turn in reversed(list(enumerate(turns))):
         if turn.role == "user":
-            marks[number], last = last is None or not _answers(last), None
+            marks[number], last = turn.wants_answer and (last is None or not _answers(last)), None
         elif turn.role != "system":
             last = last or turn
     return marks
