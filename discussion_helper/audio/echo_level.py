@@ -8,7 +8,9 @@ __all__ = [
     "BLOCKS",
     "CAUTIOUS_STEP",
     "FALL",
+    "FEW",
     "FIRST_WEIGHT",
+    "KNOWN",
     "LEAST_PLAYED",
     "LEAST_WEIGHT",
     "LOUD_PLAYED",
@@ -33,6 +35,10 @@ LOUD_PLAYED = 1e-4
 """-40 dBFS. When this or more was played, and the microphone heard nothing but noise for longer than the reach of the
 model, there is no echo, as with headphones: then what is expected falls by 1 dB in each block. After 1 s of a first
 reply -58 dBFS are expected instead of -26, and somebody who talks over it is heard; no echo is missed for it."""
+FEW = 5
+"""Blocks of which the canceller has removed nearly all: there is an echo."""
+KNOWN = 3
+"""Times as long such an echo has to be unheard, for the soft beginning of a reply is lost in the noise."""
 ABOVE_NOISE = 4.0
 """A block has to be that much stronger than the noise floor (6 dB) to say anything about the echo."""
 LEAST_PLAYED = 1e-6
@@ -67,6 +73,8 @@ class EchoLevel:
         self._weights = np.full(BLOCKS, FIRST_WEIGHT)
         self._played = np.zeros(BLOCKS)
         self._noise = 1e-3
+        self._removed = 0
+        """Blocks that were echo, beyond doubt."""
         self._unheard = 0
         """Blocks in a row in which the echo of something loud would have been heard, and was not."""
 
@@ -95,4 +103,6 @@ class EchoLevel:
         step = STEP_DOWN if error < 0.0 else upwards
         weights = self._weights * np.exp(step * error * parts / echo**2)
         self._unheard = 0 if near > least else self._unheard + (self._played.max() > LOUD_PLAYED)
-        self._weights = np.maximum(weights * (FALL if self._unheard > BLOCKS else 1.0), LEAST_WEIGHT)
+        self._removed += only_echo and near > least
+        most = BLOCKS * (KNOWN if self._removed >= FEW else 1)
+        self._weights = np.maximum(weights * (FALL if self._unheard > most else 1.0), LEAST_WEIGHT)

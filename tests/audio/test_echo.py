@@ -225,6 +225,25 @@ def test_a_soft_echo_is_expected_where_a_reply_begins_softly(late: int, least_db
     assert 10 * np.log10(expected[1_600 + late + 20]) > least_db
 
 
+def test_an_echo_that_was_removed_before_is_not_forgotten_for_the_half_second_in_which_it_is_too_soft() -> None:
+    """40 blocks late, and the first 200 ms of the reply below the noise."""
+    level = EchoLevel()
+    played = [0.0 if at % 400 >= 300 else 2e-4 if at % 400 < 20 else 0.01 for at in range(2_000)]
+    heard = [3e-7 + (1e-3 * played[at - 40] if at >= 40 else 0.0) for at in range(2_000)]
+
+    expected = [level.step(near, far, only_echo=near > 1e-6) for near, far in zip(heard, played, strict=True)]
+
+    assert 10 * np.log10(expected[1_600 + 40 + 20]) > -54.0
+
+
+def test_who_puts_on_headphones_is_heard_after_two_seconds() -> None:
+    level = EchoLevel()
+    expected_while_speaking(level, 0.001, seconds=10)
+    heard = [level.step(1e-6, 0.01 * (number % 40 < 30), only_echo=False) for number in range(220)]
+
+    assert 10 * np.log10(max(heard[200:])) < -45.0
+
+
 def test_samples_that_are_no_numbers_are_silence() -> None:
     path = EchoPath()
     path.clean(np.full(160, np.nan, np.float32), 1.0)
