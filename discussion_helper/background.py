@@ -10,11 +10,11 @@ from typing import Generic, Self, TypeVar
 import anyio
 from anyio.lowlevel import checkpoint
 
-from discussion_helper.event_loop import LoopAffinity, cancelled_from_outside, loop_ends, spawn
+from discussion_helper.event_loop import LoopAffinity, cancelled_from_outside, spawn
 from discussion_helper.failures import Carried
 from discussion_helper.waiters import Waiters
 
-__all__ = ["LET_GO_S", "TURNS_OWED", "Background", "CancelledWithin", "isolated", "loop_ends", "unwrapped"]
+__all__ = ["LET_GO_S", "TURNS_OWED", "Background", "CancelledWithin", "isolated", "unwrapped"]
 
 T = TypeVar("T")
 

@@ -34,8 +34,8 @@ long at most to stop."""
 SILENT_LIMIT_S = 0.3
 """The same before the first turn: models may be loading, whose libraries hold the interpreter's lock, so that nobody
 sees the key, for 0.4 s, and for 1 to 2 s on a busy machine (measured). A session without a turn stops in 0.1 s."""
-HARD_LIMIT_S = 0.4
-"""So much later it ends without a word and with code 1: a library keeps that lock, or nobody reads what is printed."""
+HARD_LIMIT_S = 1.4
+"""From the wish to an end without a word and with code 1: a library keeps that lock, or nobody reads what is printed."""
 
 
 class LastResort(Protocol):
@@ -85,7 +85,7 @@ class ExitSoon:
         limit_s = SILENT_LIMIT_S if self._silent() else EXIT_LIMIT_S
         with suppress(OSError):  # no file is free
             nowhere = os.open(os.devnull, os.O_WRONLY)
-            faulthandler.dump_traceback_later(limit_s + HARD_LIMIT_S, exit=True, file=nowhere)  # needs no lock
+            faulthandler.dump_traceback_later(HARD_LIMIT_S, exit=True, file=nowhere)  # needs no lock
         clock = threading.Timer(limit_s, self._exit, (code,))
         clock.daemon = True
         clock.start()

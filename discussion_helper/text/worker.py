@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import anyio
 
-from discussion_helper.background import Background, CancelledWithin, loop_ends
+from discussion_helper.background import Background, CancelledWithin
+from discussion_helper.event_loop import loop_ends
 from discussion_helper.failures import told
 from discussion_helper.text.artifacts import Text
 from discussion_helper.text.errors import ProcessError, SaveError, TurnCancelledError, UnsupportedEventError
