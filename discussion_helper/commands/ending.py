@@ -35,7 +35,7 @@ SILENT_LIMIT_S = 0.3
 """The same before the first turn: models may be loading, whose libraries hold the interpreter's lock, so that nobody
 sees the key, for 0.4 s, and for 1 to 2 s on a busy machine (measured). A session without a turn stops in 0.1 s."""
 HARD_LIMIT_S = 1.4
-"""From the wish to an end without a word and with code 1: a library keeps that lock, or nobody reads what is printed."""
+"""From the wish to an end without a word, with code 1: a library keeps that lock, or nobody reads what is printed."""
 
 
 class LastResort(Protocol):
