@@ -51,6 +51,8 @@ class Talk:
     """How the audio was doing so far."""
     recording: TalkRecording | None = None
     """Where all of it is recorded, if anywhere."""
+    thread: Thread | None = None
+    """Where its turns are kept, if anywhere."""
 
 
 @asynccontextmanager
@@ -94,9 +96,8 @@ async def open_talk(
         try:
             if recording is not None:
                 recording.follow(session)
-            yield Talk(
-                session, devices.microphone, devices.loudspeaker, answers, devices.files, engine.health, recording
-            )
+            heard, played, files = devices.microphone, devices.loudspeaker, devices.files
+            yield Talk(session, heard, played, answers, files, engine.health, recording, thread)
         finally:
             with anyio.CancelScope(shield=True):
                 await session.stop()

@@ -51,7 +51,7 @@ def _add_threads(parser: argparse.ArgumentParser) -> None:
     one = threads.add_mutually_exclusive_group()
     one.add_argument("--new", action="store_true", help="begin a new thread (default)")
     one.add_argument("--last", action="store_true", help="go on with the last thread")
-    one.add_argument("--thread", metavar="ID", default="", help="go on with this thread")
+    one.add_argument("--thread", metavar="ID", help="go on with this thread")
     threads.add_argument("--store", metavar="FILE", type=Path, help="another database; it is made where there is none")
 
 
@@ -77,8 +77,10 @@ def request_of(arguments: argparse.Namespace) -> "ChatRequest":
     from discussion_helper.commands.store_file import checked_file
 
     store = checked_file("--store", arguments.store)
+    if arguments.thread == "":
+        raise SettingError("--thread: it is empty.", fix="Name a thread's id, or leave it out to begin one.")
     settings = Settings(llm=arguments.llm, system=arguments.system)
-    return ChatRequest(settings, store, arguments.thread, arguments.last)
+    return ChatRequest(settings, store, arguments.thread or "", arguments.last)
 
 
 def _show(arguments: argparse.Namespace, exit_soon: "ExitSoon") -> int:

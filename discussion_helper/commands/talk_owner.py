@@ -14,13 +14,17 @@ from discussion_helper.commands.talk_face import FaceOf
 from discussion_helper.commands.talk_json import Document
 from discussion_helper.commands.talk_plan import Plan
 from discussion_helper.commands.talk_summary import introduction
+from discussion_helper.commands.talk_thread import past_of
 from discussion_helper.commands.talk_wishes import Wishes
 from discussion_helper.settings import Settings
 
 if TYPE_CHECKING:
     from discussion_helper.app import Talk
 
-__all__ = ["Opener", "TalkOwner"]
+__all__ = ["PATIENCE_S", "Opener", "TalkOwner"]
+
+PATIENCE_S = 1.0
+"""What is refused is refused sooner, on a machine that is not busy: then nothing gets ready."""
 
 Opener = Callable[[Settings], AbstractAsyncContextManager["Talk"]]
 
@@ -53,7 +57,6 @@ class TalkOwner:
         async def work(end: Callable[[int], None]) -> None:
             try:
                 plan = await anyio.to_thread.run_sync(make_plan)
-                complain("Getting ready ...")
                 await self._open(plan, end)
             finally:
                 self._document.print()
@@ -61,11 +64,24 @@ class TalkOwner:
         return await held(work, self._last_resort) or self._document.lost
 
     async def _open(self, plan: Plan, end: Callable[[int], None]) -> None:
-        async with self._opener(plan.settings) as talk:
-            self._document.session = talk.session
-            wishes = Wishes()
-            face = self._face_of(wishes, end)
-            for remark in (*plan.remarks, introduction(talk)):
-                face.tell(remark)
-            await anyio.lowlevel.checkpoint_if_cancelled()
-            await TalkCourse(talk, face, wishes).hold(plan.settings, self._suggest, self._document)
+        opening = anyio.CancelScope()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_tell_if_late, opening)
+            async with self._opener(plan.settings) as talk:
+                opening.cancel()
+                await self._show(talk, plan, end)
+
+    async def _show(self, talk: "Talk", plan: Plan, end: Callable[[int], None]) -> None:
+        self._document.session, self._document.thread = talk.session, talk.thread
+        wishes = Wishes()
+        face = self._face_of(wishes, end)
+        for remark in (*plan.remarks, introduction(talk), *past_of(talk.thread)):
+            face.tell(remark)
+        await anyio.lowlevel.checkpoint_if_cancelled()
+        await TalkCourse(talk, face, wishes).hold(plan.settings, self._suggest, self._document)
+
+
+async def _tell_if_late(opening: anyio.CancelScope) -> None:
+    with opening:
+        await anyio.sleep(PATIENCE_S)
+        complain("Getting ready ...")

@@ -1,7 +1,7 @@
 """What `talk --keep`, `--thread` and `--store` ask for: a talk that is kept, turn by turn."""
 
 import argparse
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,10 +11,17 @@ import anyio
 from discussion_helper.errors import SettingError
 
 if TYPE_CHECKING:
+    from discussion_helper.parts import Thread as Keeper
     from discussion_helper.text.spoken import SpokenThread
+    from discussion_helper.text.state import Turn
     from discussion_helper.text.threads.base import Thread, ThreadStore
 
-__all__ = ["add_keeping", "kept_thread"]
+__all__ = ["SHOWN", "add_keeping", "kept_id", "kept_thread", "past_of"]
+
+SHOWN = 4
+"""Turns of a thread that are told when a talk goes on with it."""
+_LONGEST = 200
+"""Columns of each."""
 
 
 def add_keeping(parser: argparse.ArgumentParser) -> None:
@@ -22,7 +29,9 @@ def add_keeping(parser: argparse.ArgumentParser) -> None:
     about = "Off unless asked for. Kept talks are threads, like those of `chat`: see `discussion-helper threads`."
     keeping = parser.add_argument_group("keeping", about)
     keeping.add_argument("--keep", action="store_true", help="keep what is said, each turn before it is answered")
-    keeping.add_argument("--thread", metavar="ID", help="go on with a thread, spoken or written, and keep what is said")
+    one = keeping.add_mutually_exclusive_group()
+    one.add_argument("--thread", metavar="ID", help="go on with a thread, spoken or written, and keep what is said")
+    one.add_argument("--last", action="store_true", help="go on with the last thread")
     text = "keep it in another database than this user's own"
     keeping.add_argument("--store", metavar="FILE", type=Path, help=text)
 
@@ -35,10 +44,12 @@ async def kept_thread(arguments: argparse.Namespace) -> "AsyncIterator[SpokenThr
     """
     from discussion_helper.commands.store_file import checked_file
 
-    path = checked_file("--store", arguments.store)
-    if path is not None and not (arguments.keep or arguments.thread):
+    path, kept = checked_file("--store", arguments.store), arguments.keep or arguments.thread or arguments.last
+    if arguments.thread == "":
+        raise SettingError("--thread: it is empty.", fix="Name a thread's id, or begin a thread with --keep.")
+    if path is not None and not kept:
         raise SettingError("--store: nothing is kept.", fix="Add --keep or --thread ID, or leave it out.")
-    if not (arguments.keep or arguments.thread):
+    if not kept:
         yield None
         return
     from discussion_helper.text.spoken import SpokenThread
@@ -60,6 +71,8 @@ async def _thread(store: "ThreadStore", arguments: argparse.Namespace) -> "Threa
     from discussion_helper.commands.store_file import store_option
     from discussion_helper.text.errors import ThreadNotFoundError
 
+    if arguments.last:
+        return await _last(store)
     if not arguments.thread:
         return await store.create()
     try:
@@ -67,3 +80,47 @@ async def _thread(store: "ThreadStore", arguments: argparse.Namespace) -> "Threa
     except ThreadNotFoundError:
         what = f"--thread: there is no thread {arguments.thread[:80]!r}."
         raise SettingError(what, fix=f"See: discussion-helper threads list{store_option(arguments.store)}") from None
+
+
+async def _last(store: "ThreadStore") -> "Thread":
+    for info in await store.list():
+        if len((thread := await store.get(info.id)).state):  # others were left before anything was said
+            return thread
+    raise SettingError("--last: there is no thread yet.", fix="Begin one with --keep.")
+
+
+# -- what is told of it
+
+
+def kept_id(keeper: "Keeper | None") -> str | None:
+    """The id of the thread that a talk is kept in; None while there is nothing in it, for then it is forgotten."""
+    from discussion_helper.text.spoken import SpokenThread
+
+    kept = keeper.thread if isinstance(keeper, SpokenThread) else None
+    return kept.id if kept is not None and len(kept.state) else None
+
+
+def past_of(keeper: "Keeper | None") -> Iterator[str]:
+    """What to tell at the start: where the talk is kept, and the last turns of what it goes on with."""
+    from discussion_helper.text.spoken import SpokenThread
+
+    if not isinstance(keeper, SpokenThread):
+        return
+    turns = keeper.thread.state.turns
+    if not turns:
+        yield f"This talk is kept as thread {keeper.thread.id}."
+        return
+    noun = "turn" if len(turns) == 1 else "turns"
+    yield f"Going on with {len(turns)} {noun} of thread {keeper.thread.id}."
+    said = [line for turn in turns if (line := _line(turn))]
+    yield from (["..."] if len(said) > SHOWN else [])
+    yield from said[-SHOWN:]
+
+
+def _line(turn: "Turn") -> str:
+    """What was said, by whom; "" for nothing, and for what nobody said."""
+    from discussion_helper.commands.wrap import printable, shortened
+
+    who = {"user": "you", "assistant": "agent"}.get(turn.role, "")
+    text = printable(turn.text).strip()
+    return shortened(f"{who}: {text}", _LONGEST) if who and text else ""

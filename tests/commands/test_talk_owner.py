@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from discussion_helper.app import Talk
-from discussion_helper.commands import talk_grants
+from discussion_helper.commands import talk_grants, talk_owner
 from discussion_helper.commands.ending import INTERRUPTED
 from discussion_helper.commands.talk_face import Face
 from discussion_helper.commands.talk_json import Document
@@ -289,6 +289,31 @@ async def test_nothing_is_said_of_a_recording_that_the_talk_left_as_it_was(
         await owner_of(ScriptedListener([]), ScriptedFace({}), NoResort()).hold(partial(Plan, settings))
 
         assert "No answers." == capsys.readouterr().err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("late", [False, True])
+async def test_patience_is_asked_for_where_opening_takes_a_while(
+    late: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = anyio.Event()
+
+    @asynccontextmanager
+    async def refuse(settings: Settings) -> AsyncIterator[Talk]:
+        if late:
+            await said.wait()
+        raise DeviceError("The microphone is gone.", fix="Connect it.")
+        yield
+
+    def complain(line: str) -> None:
+        said.set()
+        print(line)
+
+    monkeypatch.setattr(talk_owner, "complain", complain)
+    monkeypatch.setattr(talk_owner, "PATIENCE_S", 0.01 if late else 60.0)
+    owner = TalkOwner(refuse, ScriptedFace({}).at, Document(None), NoResort())
+    with pytest.raises(DeviceError):
+        await owner.hold(plan)
+    assert (["Getting ready ..."] if late else []) == capsys.readouterr().out.splitlines()
 
 
 async def test_an_end_before_the_start_starts_nothing() -> None:
