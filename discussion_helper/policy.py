@@ -1,12 +1,17 @@
 """The policy of a conversation: interruptions, length and silence."""
 
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from discussion_helper.bounds import check_number, check_whole
 from discussion_helper.errors import SettingError
 
-__all__ = ["Policy", "policy_of"]
+__all__ = ["LEAST_SPEECH_S", "MOST_SPEECH_S", "Policy", "check_sayable", "policy_of"]
+
+LEAST_SPEECH_S, MOST_SPEECH_S = 0.01, 5.0
+"""Of voice that is an interruption. The least is a block of the microphone: with none at all silence would be one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +26,10 @@ class Policy:
     silence_timeout_s: float = 0.0
     """The session ends after this much silence; 0 = never."""
     barge_in_min_speech_s: float = 0.128
-    """Voice this long over the agent is an interruption; how it was chosen stands in `voice/barge_in.py`."""
+    """Voice this long over the agent is an interruption; how it was chosen stands in `voice/barge_in.py`.
+
+    From 0.01 to 5 s.
+    """
     barge_in_resume_after_s: float = 1.5
     """A reply that a sound without words turned down or cut goes on after this long at the latest; 0 = never.
 
@@ -37,24 +45,17 @@ class Policy:
     def __post_init__(self) -> None:
         if not isinstance(self.allow_barge_in, bool):
             raise SettingError(f"allow_barge_in: {self.allow_barge_in!r} is not a boolean.", fix="Use true or false.")
-        self._check_number("barge_in_grace_s", most=10.0)
-        self._check_number("silence_timeout_s", most=86_400.0)
-        self._check_number("barge_in_min_speech_s", most=5.0)
-        self._check_number("barge_in_resume_after_s", most=60.0)
-        self._check_count("max_reply_sentences", most=10_000)
-        self._check_count("barge_in_min_words", most=20)
+        self._check_seconds("barge_in_grace_s", most=10.0)
+        self._check_seconds("silence_timeout_s", most=86_400.0)
+        self._check_seconds("barge_in_min_speech_s", least=LEAST_SPEECH_S, most=MOST_SPEECH_S)
+        self._check_seconds("barge_in_resume_after_s", most=60.0)
+        check_whole("max_reply_sentences", self.max_reply_sentences, 0, 10_000)
+        check_whole("barge_in_min_words", self.barge_in_min_words, 0, 20)
         self._check_phrases("barge_in_backchannels")
         self._check_phrases("barge_in_stop_words")
 
-    def _check_number(self, name: str, *, most: float) -> None:
-        value = getattr(self, name)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= most:
-            raise SettingError(f"{name}: {value!r} is out of range.", fix=f"Use seconds from 0 to {most:g}.")
-
-    def _check_count(self, name: str, *, most: int) -> None:
-        value = getattr(self, name)
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
-            raise SettingError(f"{name}: {value!r} is out of range.", fix=f"Use a whole number from 0 to {most}.")
+    def _check_seconds(self, name: str, *, least: float = 0.0, most: float) -> None:
+        check_number(name, getattr(self, name), least, most, unit="seconds")
 
     def _check_phrases(self, name: str) -> None:
         """Also makes a list, as JSON has it, the tuple it is to be."""
@@ -62,6 +63,7 @@ class Policy:
         if not isinstance(value, list | tuple) or len(value) > 200 or not all(map(_is_phrase, value)):
             what = f"{name}: {str(value)[:80]!r} is no list of phrases."
             raise SettingError(what, fix="Use at most 200 texts of 1 to 60 characters.")
+        check_sayable(name, value)
         object.__setattr__(self, name, tuple(value))
 
     @classmethod
@@ -76,6 +78,14 @@ class Policy:
 
 def _is_phrase(value: object) -> bool:
     return isinstance(value, str) and 0 < len(value.strip()) <= 60
+
+
+def check_sayable(name: str, phrases: Iterable[str]) -> None:
+    """Raises SettingError unless each holds a letter or a digit: nothing else is ever found in what a user says."""
+    for phrase in phrases:
+        if not any(map(str.isalnum, unicodedata.normalize("NFKC", phrase).casefold())):
+            what = f"{name}: {phrase!r} holds nothing that could be said."
+            raise SettingError(what, fix="Use phrases with a letter or a digit.")
 
 
 def policy_of(value: Policy | None) -> Policy:

@@ -17,7 +17,10 @@ LONGEST = 350
 LONG: Mapping[str, str] = {}  # file -> why it is longer than LONGEST lines
 
 LAYERS = (  # from the bottom; a module imports from its own layer and those below
-    ("errors", "failures", "lazy", "clock", "waiters", "event_loop", "policy", "types", "settings", "config_file"),
+    (
+        *("errors", "bounds", "failures", "lazy", "clock", "waiters", "event_loop", "policy", "types", "settings"),
+        "config_file",
+    ),
     ("models",),
     (
         *("event", "events", "overflow", "subscription", "watchers", "background", "closing", "generation"),

@@ -32,7 +32,8 @@ none (65). Not solved: reflections 7 dB stronger than the direct sound, in the h
 of 15 runs interrupt).
 """
 
-from discussion_helper.errors import SettingError
+from discussion_helper.bounds import check_number
+from discussion_helper.policy import LEAST_SPEECH_S, MOST_SPEECH_S
 
 __all__ = ["OWN_SHARE", "ROUNDING_S", "OnsetRule"]
 
@@ -50,9 +51,8 @@ class OnsetRule:
     """
 
     def __init__(self, *, min_speech_s: float = 0.128) -> None:
-        """`min_speech_s`: seconds of voice. Raises SettingError unless it is positive."""
-        if not min_speech_s > 0.0:
-            raise SettingError(f"min_speech_s: {min_speech_s!r} is no length.", fix="Use seconds above 0.")
+        """`min_speech_s`: seconds of voice, in the bounds of a policy's. Raises SettingError."""
+        check_number("min_speech_s", min_speech_s, LEAST_SPEECH_S, MOST_SPEECH_S, unit="seconds")
         self._min_speech_s = min_speech_s
         self.reset()
 

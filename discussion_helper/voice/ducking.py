@@ -22,10 +22,14 @@ The first way alone has a P95 of 334 instead of 129 ms at -10 dB with people at 
 from collections import deque
 from dataclasses import dataclass
 
-__all__ = ["CLEAN_DBFS", "LOUD_DBFS", "OVER_DB", "Block", "DuckRule"]
+from discussion_helper.bounds import check_number
+
+__all__ = ["CLEAN_DBFS", "LOUD_DBFS", "MOST_OVER_DB", "OVER_DB", "Block", "DuckRule"]
 
 OVER_DB = 8.0
 """Above the expected echo and noise."""
+MOST_OVER_DB = 60.0
+"""Nobody is louder than that above what is heard of the agent."""
 LOUD_DBFS = -55.0
 """Softer than that nobody is heard who speaks to the machine."""
 CLEAN_DBFS = -50.0
@@ -57,7 +61,11 @@ class DuckRule:
     """A pure function of the last five blocks."""
 
     def __init__(self, *, over_db: float = OVER_DB, left: bool = True) -> None:
-        """`over_db`: of the first way, above the expected echo. `left`: whether there is the second way."""
+        """`over_db`: of the first way, above the expected echo. `left`: whether there is the second way.
+
+        Raises SettingError.
+        """
+        check_number("over_db", over_db, 0.0, MOST_OVER_DB, unit="decibels")
         self._over_db = over_db
         self._uses_left = left
         self._loud: deque[bool] = deque([False] * 5, 5)

@@ -8,9 +8,11 @@ user's own are added to both.
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
+
+from discussion_helper.policy import check_sayable
 
 __all__ = ["Lexicon", "listed", "words_of"]
 
@@ -42,13 +44,19 @@ class Lexicon:
     def __init__(
         self, language: str | None = None, *, backchannels: Iterable[str] = (), stop_words: Iterable[str] = ()
     ) -> None:
-        """`language`: a code such as "en" or "de-AT"; None, or one that is not known, = all of them together."""
+        """`language`: a code such as "en" or "de-AT"; None, or one that is not known, = all of them together.
+
+        Raises SettingError for a phrase of which nothing can be said.
+        """
+        backchannels, stop_words = tuple(backchannels), tuple(stop_words)
+        check_sayable("backchannels", backchannels)
+        check_sayable("stop_words", stop_words)
         code = (language or "").replace("_", "-").split("-")[0].lower()
         known = listed()
         lists = [known[code]] if code in known else list(known.values())
         own = _phrases(backchannels)
-        self._backchannels = own | _phrases(phrase for each in lists for phrase in each["responses"])
-        self._stops = _phrases([*stop_words, *(phrase for each in lists for phrase in each["stop"])]) - own
+        self._backchannels = _by_first(own | _phrases(phrase for each in lists for phrase in each["responses"]))
+        self._stops = _by_first(_phrases([*stop_words, *(phrase for each in lists for phrase in each["stop"])]) - own)
 
     def is_backchannel(self, text: str) -> bool:
         """Nothing but listener responses: "mm-hmm", "yeah, right". False for no words at all."""
@@ -96,7 +104,15 @@ def _units(text: str) -> list[str]:
     return [unit for word in words_of(text) for unit in (list(word) if _SPACELESS.search(word) else [word])]
 
 
-def _longest(phrases: frozenset[tuple[str, ...]], words: list[str], at: int) -> int:
+def _by_first(phrases: Iterable[tuple[str, ...]]) -> dict[str, list[tuple[str, ...]]]:
+    """By their first word, the longest ones first."""
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for phrase in sorted(phrases, key=len, reverse=True):
+        found.setdefault(phrase[0], []).append(phrase)
+    return found
+
+
+def _longest(phrases: Mapping[str, list[tuple[str, ...]]], words: list[str], at: int) -> int:
     """Words of the longest phrase that begins there."""
-    most = min(len(words) - at, 10)
-    return next((length for length in range(most, 0, -1) if tuple(words[at : at + length]) in phrases), 0)
+    found = (len(phrase) for phrase in phrases.get(words[at], ()) if tuple(words[at : at + len(phrase)]) == phrase)
+    return next(found, 0)

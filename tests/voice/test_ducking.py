@@ -1,7 +1,11 @@
 """The duck rule: the first voice that is not the agent's."""
 
+import math
+from typing import Any
+
 import pytest
 
+from discussion_helper.errors import SettingError
 from discussion_helper.voice.ducking import Block, DuckRule
 
 QUIET = Block(near_db=-70.0, expected_db=-70.0, clean_db=-70.0, voiced=False, clean_voiced=False)
@@ -33,3 +37,9 @@ def test_silence_and_an_echo_as_expected_are_nobody(block: Block) -> None:
 @pytest.mark.parametrize("sound", [LOUD, LEFT])
 def test_a_click_is_nobody(sound: Block) -> None:
     assert first(QUIET, sound, sound, QUIET, QUIET, QUIET, sound, sound, QUIET) is None
+
+
+@pytest.mark.parametrize("over_db", [math.nan, math.inf, -0.1, 61.0, "x", None, True])
+def test_a_bar_that_is_none_is_refused(over_db: Any) -> None:
+    with pytest.raises(SettingError, match=r"over_db: .* Use decibels from 0 to 60"):
+        DuckRule(over_db=over_db)
