@@ -6,36 +6,38 @@ else. The rules, in this order:
 
 1. A stop word is an interruption, whatever else is said.
 2. The agent's own voice is none, nor is what holds no voice.
-3. Words are one: at least `min_words` that are no listener's response, in at least `min_speech_s` of voice. What is
-   still being said needs two words, or 0.8 s of voice, for a recogniser is often wrong about half a word.
-4. Nothing but listener's responses is none, once the voice has paused. Nor is a sound without words.
-5. Who talks on for 2 s is interrupting, unless the recogniser found no words in it, three times.
+3. Words are one: at least `min_words` that are no listener's response, in at least `min_speech_s` of voice. Of a voice
+   that goes on there must be 0.8 s, for a recogniser is often wrong about half a word.
+4. Nothing but listener's responses is none, once the voice has paused. Nor is a sound without words, nor one with words
+   of which the recogniser is not sure (`doubt.py`).
+5. Who talks on for 2 s is interrupting, unless the recogniser was asked three times and there were no such words. Then
+   the agent goes on, and the recogniser is asked again each time there is half as much more: words still interrupt.
+6. A voice that the eager gate hears all the time and the neural detector does not, a whisper, is asked about once: only
+   words of which the recogniser is very sure are an interruption.
 """
 
 import math
 from dataclasses import dataclass
-from enum import Enum
 
 from discussion_helper.errors import SettingError
+from discussion_helper.voice.alarms import PAUSE_S, Alarms
 from discussion_helper.voice.barge_in import ROUNDING_S
+from discussion_helper.voice.judging import Judge
 from discussion_helper.voice.lexicon import Lexicon
+from discussion_helper.voice.verdict import RESPONSE, Act, Verdict
+from discussion_helper.voice.words import Words
 
 __all__ = [
+    "ASK_AGAIN",
     "ASK_AT_S",
-    "CALM_S",
-    "FALSE_ALARMS",
     "GROWN_S",
+    "HEARD_SHARE",
     "LEAST_VOICE_S",
-    "LONG_S",
     "LONG_SOUND_S",
-    "MOST_DOUBT",
-    "MOST_DOUBT_OF_STOP",
-    "PAUSE_S",
     "RESPONSE",
     "SOUND_S",
-    "SURE_S",
     "SUSTAINED_S",
-    "WITHIN_S",
+    "UNANSWERED_S",
     "Act",
     "Decider",
     "Evidence",
@@ -46,31 +48,22 @@ __all__ = [
 SOUND_S = 0.35
 """After so long without a voice it was a sound. The neural detector has 38 to 72 ms to hear a voice, and a voice that
 stops for a consonant is back in 0.15 s."""
-ASK_AT_S = (0.4, 0.9, 1.4)
-"""Seconds of voice after which the recogniser is asked, while it goes on: one word, three, five."""
-RESPONSE = "a listener's response"
-"""Why "mm-hm" is ignored."""
-SUSTAINED_S = 2.0
-"""Nobody says "mm-hm" for so long."""
-SURE_S = 0.8
-PAUSE_S = 0.15
 LONG_SOUND_S = 0.8
 """The same for one that goes on: a talker who is soft, or whom the echo covers, is a voice to the detector by then."""
+HEARD_SHARE = 0.6
+"""Of such a sound, in which the eager gate must have heard a voice for the recogniser to be asked about it."""
+UNANSWERED_S = 0.8
+"""So long the answer to that is waited for."""
+ASK_AT_S = (0.4, 0.9, 1.4)
+"""Seconds of voice after which the recogniser is asked, while it goes on: one word, three, five."""
+ASK_AGAIN = 1.5
+"""Times as much voice as when it was found to hold no words: then the recogniser is asked once more, and so on."""
+SUSTAINED_S = 2.0
+"""Nobody says "mm-hm" for so long."""
 LEAST_VOICE_S = 0.1
 """Less is no word; such a turn is not recognised."""
-MOST_DOUBT, MOST_DOUBT_OF_STOP = 1.1, 1.3
-"""Of words that cut the agent off. Measured with tiny.en: of 18 short sounds of meetings (mm-hm, laughs, coughs, yeah)
-seven gave words that cut, such as "No." for a cough (1.56), "Okay, man." for a laugh (1.79), "No way for it." for a hum
-(1.25) and "just wait" (1.17); one is below, in which somebody else does speak. Eleven commands of a word or two, spoken
-by Piper at -28 dBFS, are from 0.4 to 1.08 ("Stop." 0.9, "Wait." 1.1). Of 15 people cut off after 0.9 s four are above.
-Who says more than a second is believed whatever the doubt."""
-LONG_S = 1.4
 GROWN_S = 0.3
 """Of a voice that was ignored, and then goes on: more than a second "mm-hm"."""
-CALM_S = 0.3
-"""What made a false alarm must have been away for so long before it can make the next."""
-FALSE_ALARMS, WITHIN_S = 3, 10.0
-"""After so many of them in that time only a voice for which the neural detector stands turns the agent down."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,39 +85,6 @@ class Evidence:
     """Since the last voice."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
-    """What a recogniser made of the open turn so far; `final`: the voice has paused behind it."""
-
-    text: str
-    final: bool = False
-    voiced_s: float = 0.0
-    echo: bool = False
-    """They are the agent's own words."""
-    refused: str = ""
-    """Why there are none."""
-    doubt: float = 0.0
-    """The recogniser's: probability of no speech, minus the average logarithm of a token's probability."""
-
-
-class Act(Enum):
-    """What is to be done."""
-
-    DUCK = "duck"
-    ASK = "ask"
-    """Have the open turn recognised as it stands."""
-    INTERRUPT = "interruption"
-    RESUME = "ignored"
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """One of the acts, and why."""
-
-    act: Act
-    why: str = ""
-
-
 class Decider:
     """Follows what is heard over the agent. A pure function of what it is given: a recording is decided alike."""
 
@@ -143,7 +103,7 @@ class Decider:
         """
         if not min_speech_s > 0.0:
             raise SettingError(f"min_speech_s: {min_speech_s!r} is no length.", fix="Use seconds above 0.")
-        self._lexicon = lexicon
+        self._judge = Judge(lexicon, min_speech_s=min_speech_s, min_words=min_words)
         self._min_speech_s = min_speech_s
         self._min_words = min_words
         self._resume_after_s = resume_after_s
@@ -151,10 +111,13 @@ class Decider:
         """Since when the agent is turned down; None = it is not."""
         self.decided: Verdict | None = None
         """About the voice that is open, or the last one."""
-        self._asked = self._denied = 0
+        self.unheard = False
+        """It is a voice that the neural detector does not hear."""
+        self._asked = 0
+        self._unheard_at_s: float | None = None
         self._voiced_s = self._others_s = self._ignored_s = 0.0
-        self._noisy_s = -1e9
-        self._alarms: list[float] = []
+        self._ask_at_s = math.inf
+        self._alarms = Alarms()
 
     def step(self, evidence: Evidence) -> Verdict | None:
         """The next 10 ms."""
@@ -162,38 +125,24 @@ class Decider:
         if self.ducked_at_s is not None:
             return self._decide(evidence, evidence.at_s - self.ducked_at_s)
         if evidence.audible and self._is_alarming(evidence):
-            self.ducked_at_s, self.decided = evidence.at_s, None
-            self._asked = self._denied = 0
-            self._others_s = evidence.others_s
+            self._begin(evidence)
             return Verdict(Act.DUCK)
-        return None
+        return self._listening_on(evidence) if evidence.audible and math.isinf(self._ignored_s) else None
 
     def words(self, words: Words, *, at_s: float) -> Verdict | None:
-        """What was recognised of the open turn."""
+        """What was recognised of the open turn, or of a voice that is none to the neural detector."""
+        if self.ducked_at_s is None and math.isinf(self._ignored_s) and self._voiced_s > 0.0:
+            return self._late_words(words, at_s)
         if self.ducked_at_s is None or self.decided is not None:
             return None
-        if not words.echo and self._stops(words):
-            return self._conclude(Act.INTERRUPT, "a stop word", at_s)
-        if words.echo or not words.text or self._lexicon.is_backchannel(words.text):
-            return self._no_turn(words, at_s)
-        if words.doubt > MOST_DOUBT and words.voiced_s < LONG_S:
-            return self._conclude(Act.RESUME, "too little to be sure of the words", at_s) if words.final else None
-        counted = self._lexicon.count(words.text)
-        sure = words.final or counted >= 2 or words.voiced_s >= SURE_S
-        if counted >= self._min_words and sure and words.voiced_s > self._min_speech_s - ROUNDING_S:
-            return self._conclude(Act.INTERRUPT, "words", at_s)
-        return self._conclude(Act.RESUME, "too few words", at_s) if words.final else None
-
-    def _stops(self, words: Words) -> bool:
-        alone = self._lexicon.only_stops(words.text)
-        return self._lexicon.stops(words.text) and words.doubt <= (MOST_DOUBT_OF_STOP if alone else MOST_DOUBT)
-
-    def _no_turn(self, words: Words, at_s: float) -> Verdict | None:
-        self._denied += 1
-        if not words.final:
-            return None
-        why = "the agent's own words" if words.echo else RESPONSE if words.text else words.refused
-        return self._conclude(Act.RESUME, why or "no words", at_s)
+        unheard = self._unheard_at_s is not None and self._others_s < LEAST_VOICE_S
+        verdict = self._judge.judged(words, unheard=unheard)
+        if unheard:
+            self.unheard = verdict is not None and verdict.act is Act.INTERRUPT
+            verdict = verdict if self.unheard else Verdict(Act.RESUME, "no voice")
+        if verdict is None:
+            return self._dismiss(at_s) if self._judge.denied >= len(ASK_AT_S) else None
+        return self._conclude(verdict.act, verdict.why, at_s)
 
     def forget(self) -> None:
         """The reply is over, or another has begun: nothing is turned down."""
@@ -202,17 +151,18 @@ class Decider:
 
     # -- when it is turned down
 
+    def _begin(self, evidence: Evidence) -> None:
+        self.ducked_at_s, self.decided, self._unheard_at_s = evidence.at_s, None, None
+        self.unheard = False
+        self._asked = 0
+        self._judge.reset()
+        self._alarms.begin()
+        self._others_s = evidence.others_s
+
     def _is_alarming(self, evidence: Evidence) -> bool:
         voice = evidence.others_s - self._ignored_s > (GROWN_S if self._ignored_s else self._min_speech_s) - ROUNDING_S
-        return voice or self._is_eager(evidence)
-
-    def _is_eager(self, evidence: Evidence) -> bool:
-        """What is heard all the time alarms once."""
-        calm_s = evidence.at_s - self._noisy_s
-        if evidence.eager:
-            self._noisy_s = evidence.at_s
-        self._alarms = [at_s for at_s in self._alarms if evidence.at_s - at_s < WITHIN_S]
-        return evidence.eager and calm_s > CALM_S and len(self._alarms) < FALSE_ALARMS
+        raised = self._alarms.is_raised(evidence.at_s, eager=evidence.eager)
+        return (voice or raised) and not math.isinf(self._ignored_s)
 
     def _follow_turn(self, evidence: Evidence) -> None:
         """Another turn has begun where there is less voice than before, or some after none."""
@@ -220,8 +170,8 @@ class Decider:
             self._ignored_s = 0.0
             self.decided = self.decided if self.ducked_at_s is not None else None
         self._voiced_s = evidence.voiced_s
-        if evidence.eager and self.ducked_at_s is not None:
-            self._noisy_s = evidence.at_s
+        if self.ducked_at_s is not None:
+            self._alarms.follow(evidence.at_s, eager=evidence.eager)
 
     # -- what it is
 
@@ -234,20 +184,27 @@ class Decider:
         # Turned down, it makes no more echo: what goes on is somebody else.
         if evidence.own and since_s >= (SOUND_S if evidence.quiet_s >= PAUSE_S else LONG_SOUND_S):
             return self._conclude(Act.RESUME, "the agent's own voice", evidence.at_s)
-        if not evidence.own and self._others_s < LEAST_VOICE_S and self._is_over(evidence.at_s, since_s):
-            return self._conclude(Act.RESUME, "no voice", evidence.at_s)
+        if not evidence.own and self._others_s < LEAST_VOICE_S:
+            return self._without_voice(evidence.at_s, since_s)
         if evidence.quiet_s >= self._resume_after_s and since_s >= self._resume_after_s:
             return self._conclude(Act.RESUME, "no words in time", evidence.at_s)
         return self._going_on(evidence)
 
-    def _is_over(self, at_s: float, since_s: float) -> bool:
-        """A sound; the neural detector hears some voices late that the eager gate hears all the time."""
-        return since_s >= (SOUND_S if at_s - self._noisy_s > PAUSE_S else LONG_SOUND_S)
+    def _without_voice(self, at_s: float, since_s: float) -> Verdict | None:
+        """A sound; the neural detector hears some voices late, or never, that the eager gate hears all the time."""
+        if self._unheard_at_s is not None:
+            late = at_s - self._unheard_at_s >= UNANSWERED_S
+            return self._conclude(Act.RESUME, "no voice", at_s) if late else None
+        goes_on = self._alarms.goes_on(at_s)
+        if since_s < (LONG_SOUND_S if goes_on else SOUND_S):
+            return None
+        if goes_on and self._min_words > 0 and self._alarms.heard >= HEARD_SHARE * self._alarms.steps:
+            self._unheard_at_s = at_s
+            return Verdict(Act.ASK)
+        return self._conclude(Act.RESUME, "no voice", at_s)
 
     def _going_on(self, evidence: Evidence) -> Verdict | None:
         if evidence.others_s - self._ignored_s >= SUSTAINED_S:
-            if self._denied >= len(ASK_AT_S):
-                return self._dismiss(evidence.at_s)
             return self._conclude(Act.INTERRUPT, "sustained speech", evidence.at_s)
         due = self._asked < len(ASK_AT_S) and evidence.others_s - self._ignored_s >= ASK_AT_S[self._asked] - ROUNDING_S
         if not due:
@@ -256,15 +213,29 @@ class Decider:
         return Verdict(Act.ASK)
 
     def _dismiss(self, at_s: float) -> Verdict:
-        """For the rest of the turn: it would turn the agent down again and again."""
+        """For the rest of the turn it turns the agent down no more: it would again and again."""
         verdict = self._conclude(Act.RESUME, "no words in it", at_s)
         self._ignored_s = math.inf
+        self._ask_at_s = ASK_AGAIN * self._others_s
         return verdict
+
+    def _listening_on(self, evidence: Evidence) -> Verdict | None:
+        if evidence.others_s < self._ask_at_s:
+            return None
+        self._ask_at_s *= ASK_AGAIN
+        return Verdict(Act.ASK)
+
+    def _late_words(self, words: Words, at_s: float) -> Verdict | None:
+        verdict = self._judge.judged(words)
+        if verdict is None or verdict.act is not Act.INTERRUPT:
+            return None
+        self.ducked_at_s = at_s
+        return self._conclude(verdict.act, verdict.why, at_s)
 
     def _conclude(self, act: Act, why: str, at_s: float) -> Verdict:
         self.decided = Verdict(act, why)
         if act is Act.RESUME:
             self.ducked_at_s = None
             self._ignored_s = self._voiced_s
-            self._alarms.append(at_s)
+            self._alarms.was_false(at_s)
         return self.decided

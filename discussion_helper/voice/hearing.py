@@ -11,17 +11,20 @@ from discussion_helper.audio.inbox import Captured, Played
 from discussion_helper.audio.resample import Resampler
 from discussion_helper.turn.turns import TurnEnded, TurnEvent, TurnSegmenter
 from discussion_helper.voice.barge_in import OnsetRule
-from discussion_helper.voice.deciding import Act, Words
 from discussion_helper.voice.notes import Level, Muted, Note, Onset, Turn, WordsWanted
 from discussion_helper.voice.overlap import HALF_DUPLEX, Overlap
+from discussion_helper.voice.verdict import Act
+from discussion_helper.voice.words import Words
 
-__all__ = ["BLOCK", "LEVEL_S", "MUTED_S", "RATE", "SPEAKING_S", "EchoPath", "Hearing"]
+__all__ = ["BLOCK", "FIRST_VOICE_S", "LEVEL_S", "MUTED_S", "RATE", "SPEAKING_S", "EchoPath", "Hearing"]
 
 RATE = 16_000
 """Hertz of everything behind the microphone: what the detectors and the recogniser want."""
 BLOCK = RATE // 100
 LEVEL_S = 0.1
 """How often the level is told."""
+FIRST_VOICE_S = 0.05
+"""So long after the first voice the agent is turned down, mostly."""
 MUTED_S = 2.0
 """Exact zeros for so long come from no microphone that hears: it is muted, or there is no permission."""
 SPEAKING_S = 0.15
@@ -94,7 +97,11 @@ class Hearing:
 
     def words(self, words: Words) -> list[Note]:
         """A recogniser has read what there is of the open turn; what follows from it."""
-        return [] if self._overlap is None else self._overlap.words(words, self._now_s)
+        if self._overlap is None:
+            return []
+        notes = self._overlap.words(words, self._now_s)
+        opens = self._segmenter.open_voiced_s == 0.0
+        return [*(self._hear_unheard(self._overlap, self._zero_s) if opens else ()), *notes]
 
     def captured(self, item: Captured) -> list[Note]:
         """The microphone delivered a block; what came of it."""
@@ -129,11 +136,11 @@ class Hearing:
         self._now_s = zero_s + self._next / RATE
         begins = self._begins(self._segmenter.open_voiced_s)
         if self._overlap is not None:
-            yield from self._follow(self._overlap, block, clean)
+            yield from self._follow(self._overlap, block, clean, zero_s)
         if begins and (self._overlap is None or not self._overlap.is_audible(self._now_s)):
             yield Onset(self._now_s, self._segmenter.open_voiced_s)
 
-    def _follow(self, overlap: Overlap, near: Samples, clean: Samples) -> Iterator[Note]:
+    def _follow(self, overlap: Overlap, near: Samples, clean: Samples, zero_s: float) -> Iterator[Note]:
         overlap.block(near, clean, near_db=self._echo.near_db, expected_db=self._echo.expected_db)
         yield from overlap.step(
             self._now_s,
@@ -142,8 +149,22 @@ class Hearing:
             own=self._onset.is_own,
             quiet_s=(self._next - self._segmenter.voiced_until) / RATE,
         )
-        if overlap.wants_words and (turn := self._segmenter.so_far()) is not None:
+        if overlap.eager:
+            yield from self._hear_unheard(overlap, zero_s)
+        if not overlap.wants_words:
+            return
+        turn = self._segmenter.so_far() or self._segmenter.since(self._sample_of(overlap.ducked_at_s, zero_s))
+        if turn is not None:
             yield WordsWanted(turn.samples, turn.start, turn.end, turn.voiced_s)
+
+    def _hear_unheard(self, overlap: Overlap, zero_s: float) -> Iterator[Note]:
+        """Somebody whom the neural detector does not hear, and who interrupts, has a turn all the same."""
+        if overlap.unheard_from_s is not None:
+            events = self._segmenter.hear(self._sample_of(overlap.unheard_from_s, zero_s))
+            yield from [self._turn(event, zero_s) for event in events]
+
+    def _sample_of(self, at_s: float, zero_s: float) -> int:
+        return max(0, round((at_s - zero_s - FIRST_VOICE_S) * RATE))
 
     def _begins(self, voiced_s: float) -> bool:
         """There is now enough of a voice that is not the agent's."""
@@ -163,6 +184,7 @@ class Hearing:
 
     def _judged(self, turn: Turn, overlap: Overlap) -> Turn:
         """With what was decided about a turn that has ended."""
+        overlap.turn_ended()
         if overlap.undecided:
             return replace(turn, undecided=True)
         if overlap.decided is not None:

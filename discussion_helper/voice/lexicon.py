@@ -16,8 +16,12 @@ from discussion_helper.policy import check_sayable
 
 __all__ = ["Lexicon", "listed", "words_of"]
 
-_HUMMED = re.compile(r"(?:[hm]|u+h+|u+m+|a+h+|e+h+|o+h+|ä+h+m*|hu+h|n+)+|a?(?:h[aeiou]){2,}h?")
-"""What is hummed or laughed in any language, however a recogniser writes it: mm, mhm, hmm, uh-huh, haha."""
+_HUMMED = re.compile(r"(?:[hmn]|uh|um|ah|eh|oh|äh)+|a?(?:h[aeiou]){2,}h?|a?hah?|heh")
+"""What is hummed or laughed in any language, however a recogniser writes it: mm, mhm, hmm, uh-huh, haha, ha.
+
+Of a word in which no letter follows itself. There is one way to read such a word, so that none takes long.
+"""
+_SAME = re.compile(r"(.)\1+")
 _SPACELESS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 
 
@@ -64,7 +68,7 @@ class Lexicon:
         at = 0
         while at < len(words):
             length = _longest(self._backchannels, words, at)
-            if not length and not _HUMMED.fullmatch(words[at]):
+            if not length and not _is_hummed(words[at]):
                 return False
             at += length or 1
         return bool(words)
@@ -79,7 +83,7 @@ class Lexicon:
         words, at = _units(text), 0
         while at < len(words):
             length = _longest(self._stops, words, at) or _longest(self._backchannels, words, at)
-            if not length and not _HUMMED.fullmatch(words[at]):
+            if not length and not _is_hummed(words[at]):
                 return False
             at += length or 1
         return self.stops(text)
@@ -90,9 +94,13 @@ class Lexicon:
         at = counted = 0
         while at < len(words):
             length = _longest(self._backchannels, words, at)
-            counted += not length and not _HUMMED.fullmatch(words[at])
+            counted += not length and not _is_hummed(words[at])
             at += length or 1
         return counted
+
+
+def _is_hummed(word: str) -> bool:
+    return _HUMMED.fullmatch(_SAME.sub(r"\1", word)) is not None
 
 
 def _phrases(phrases: Iterable[str]) -> frozenset[tuple[str, ...]]:

@@ -5,9 +5,11 @@ import numpy as np
 from discussion_helper.audio.frames import Samples
 from discussion_helper.audio.inbox import Played
 from discussion_helper.vad.base import Detector
-from discussion_helper.voice.deciding import Act, Decider, Evidence, Verdict, Words
+from discussion_helper.voice.deciding import Decider, Evidence
 from discussion_helper.voice.ducking import Block, DuckRule
 from discussion_helper.voice.notes import Decided, Ducked, Note, Onset, Resumed
+from discussion_helper.voice.verdict import Act, Verdict
+from discussion_helper.voice.words import Words
 
 __all__ = ["ACT_WITHIN_S", "AUDIBLE_S", "HALF_DUPLEX", "LOUD_DB", "Overlap"]
 
@@ -43,6 +45,12 @@ class Overlap:
         self._act_until_s = self._ducked_at_s = 0.0
         self._wants_words = False
         self._turned_down = False
+        self._unheard_from_s: float | None = None
+
+    @property
+    def ducked_at_s(self) -> float:
+        """When the agent was last turned down."""
+        return self._ducked_at_s
 
     @property
     def active(self) -> bool:
@@ -53,6 +61,20 @@ class Overlap:
     def undecided(self) -> bool:
         """What turned it down is not known yet."""
         return self._turned_down and self._decider.decided is None
+
+    @property
+    def unheard_from_s(self) -> float | None:
+        """Since when somebody speaks over the agent whom the neural detector does not hear; None = nobody does."""
+        return self._unheard_from_s
+
+    @property
+    def eager(self) -> bool:
+        """The duck rule heard somebody in the last block."""
+        return self._eager
+
+    def turn_ended(self) -> None:
+        """So has the turn of somebody whom the neural detector does not hear."""
+        self._unheard_from_s = None
 
     @property
     def decided(self) -> Verdict | None:
@@ -118,7 +140,11 @@ class Overlap:
     def words(self, words: Words, at_s: float) -> list[Note]:
         """What was recognised of the open turn."""
         verdict = self._decider.words(words, at_s=at_s)
-        return [] if verdict is None else self._carried_out(verdict, at_s, words)
+        if verdict is None:
+            return []
+        late = not self._turned_down and verdict.act is Act.INTERRUPT
+        ducked = self._carried_out(Verdict(Act.DUCK), at_s) if late else []
+        return [*ducked, *self._carried_out(verdict, at_s, words)]
 
     def finish(self, at_s: float) -> list[Note]:
         """Nothing more is heard: there is nothing to decide."""
@@ -145,6 +171,7 @@ class Overlap:
                 return [Ducked(at_s, self._generation)]
             case Act.INTERRUPT:
                 self._act_until_s = at_s + ACT_WITHIN_S
+                self._unheard_from_s = self._ducked_at_s if self._decider.unheard else None
                 return [self._told(verdict, at_s, words), Onset(at_s, self._voiced_s)]
         self._turned_down = False
         return [Resumed(at_s), self._told(verdict, at_s, words)]

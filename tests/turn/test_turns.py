@@ -123,7 +123,7 @@ def test_a_voice_that_never_ends_takes_no_more_memory(segmenter: TurnSegmenter, 
 
     assert max(held) <= (LIMIT_S + 0.3) * RATE + 160
     fed(segmenter, said((2.0, 0.0)), start=60 * RATE)
-    assert sum(map(len, segmenter._blocks)) <= RATE + 160
+    assert sum(map(len, segmenter._blocks)) <= 2.1 * RATE + 160
 
 
 def test_flush_ends_an_open_turn_with_what_is_there(segmenter: TurnSegmenter, said: Said) -> None:
@@ -229,3 +229,54 @@ def _check_turns(events: Sequence[TurnEvent], stream: Samples) -> None:
             assert event.start <= max(onset - 4_800, 0, before)
             if isinstance(event, TurnEnded):
                 before = event.end
+
+
+def test_somebody_whom_the_detectors_do_not_hear_has_a_turn_where_it_is_said_so(
+    segmenter: TurnSegmenter, said: Said
+) -> None:
+    stream = said((4.0, 0.0))
+    found = fed(segmenter, stream[:32_000])
+    found += segmenter.hear(16_000)
+    for at in range(32_000, 48_000, 160):
+        found += segmenter.feed(Frame(stream[at : at + 160], RATE, at))
+        found += segmenter.hear(16_000)
+    found += fed(segmenter, stream[48_000:], start=48_000)
+    (end,) = ended(found)
+
+    assert "spe" == kinds(found)
+    assert (16_000 - 4_800, 48_000 + 3_200) == (end.start, end.end)
+    assert end.voiced_s == pytest.approx(2.0)
+    assert 0.0 == segmenter.open_voiced_s
+
+
+def test_that_turn_goes_on_after_a_pause(segmenter: TurnSegmenter, said: Said) -> None:
+    stream = said((4.0, 0.0))
+    found = fed(segmenter, stream[:16_000])
+    found += segmenter.hear(8_000)
+    found += fed(segmenter, stream[16_000:20_800], start=16_000)
+    found += segmenter.hear(20_640)
+    found += fed(segmenter, stream[20_800:], start=20_800)
+
+    assert "sprpe" == kinds(found)
+    assert ended(found)[0].voiced_s == pytest.approx(0.51)
+
+
+def test_a_turn_after_it_counts_its_own_voice(segmenter: TurnSegmenter, said: Said) -> None:
+    stream = said((2.0, 0.0), (1.0, 0.9), (1.0, 0.0))
+    found = fed(segmenter, stream[:16_000])
+    found += segmenter.hear(8_000)
+    found += fed(segmenter, stream[16_000:], start=16_000)
+
+    assert [0.5, 1.0] == pytest.approx([end.voiced_s for end in ended(found)], abs=0.04)
+
+
+def test_what_came_since_a_sample_is_there_while_no_turn_is_open(segmenter: TurnSegmenter, said: Said) -> None:
+    stream = said((3.0, 0.0), (0.5, 0.9))
+    fed(segmenter, stream[:48_000])
+    since = segmenter.since(48_000 - 24_000)
+
+    assert since is not None
+    assert (48_000 - 24_000 - 4_800, 48_000, 1.5) == (since.start, since.end, since.voiced_s)
+    assert np.array_equal(since.samples, stream[since.start : since.end])
+    fed(segmenter, stream[48_000:], start=48_000)
+    assert segmenter.since(48_000) is None

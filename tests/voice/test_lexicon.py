@@ -27,7 +27,10 @@ def test_responses_are_none_of_the_stop_words_of_a_language_and_the_other_way_ro
 
 @pytest.mark.parametrize(
     "text",
-    ["Mm-hmm.", "mm", "Mhm", "Hmm...", "Uh-huh!", "Yeah, right.", "OK", "I see.", "Ah, yeah.", "Hahaha", "Thank you."],
+    [
+        *("Mm-hmm.", "mm", "Mhm", "Hmm...", "Uh-huh!", "Yeah, right.", "OK", "I see.", "Ah, yeah.", "Thank you."),
+        *("Hahaha", "Ha ha ha!", "Heh heh.", "That's right.", "Oh my god!", "Oops!", "Whoopsie, Daisy."),
+    ],
 )
 def test_however_a_recogniser_writes_it_a_response_is_one(text: str) -> None:
     assert Lexicon("en").is_backchannel(text)
@@ -96,3 +99,10 @@ def test_stop_words_with_nothing_beside_them_are_only_that(text: str) -> None:
 @pytest.mark.parametrize("text", ["Stop, what is the time?", "Yeah", "", "Wait for me"])
 def test_whoever_says_more_or_no_stop_word_wants_something(text: str) -> None:
     assert not Lexicon("en").only_stops(text)
+
+
+@pytest.mark.parametrize("hum", ["n", "h", "uh", "um", "huh", "ha", "nh"])
+def test_a_hum_that_does_not_end_is_read_at_once(hum: str) -> None:
+    """A pattern that can be read in two ways takes twice as long with each letter: 25 of them took half a minute."""
+    assert Lexicon("en").is_backchannel(hum * 2000)
+    assert not Lexicon("en").is_backchannel(hum * 2000 + "x")

@@ -36,6 +36,13 @@ class LoudIsVoice:
     def reset(self) -> None: ...
 
 
+class Deaf(LoudIsVoice):
+    """A detector that hears no voice in anything."""
+
+    def probability(self, samples: Samples) -> float:
+        return 0.0
+
+
 class NoEcho:
     """Passes the microphone on, and expects this much in it."""
 
@@ -57,8 +64,8 @@ class NoEcho:
 class Scene:
     """An agent that speaks until `until_s`, and a user."""
 
-    def __init__(self, *, until_s: float = 60.0, min_words: int = 1) -> None:
-        tracker = ActivityTracker(gate=LoudIsVoice(), judge=LoudIsVoice(512))
+    def __init__(self, *, until_s: float = 60.0, min_words: int = 1, judge: LoudIsVoice | None = None) -> None:
+        tracker = ActivityTracker(gate=LoudIsVoice(), judge=judge or LoudIsVoice(512))
         overlap = Overlap(Decider(Lexicon("en"), min_words=min_words), gate=LoudIsVoice(), clean_gate=LoudIsVoice())
         segmenter = TurnSegmenter(tracker, SilenceEndpointer())
         onset = OnsetRule(min_speech_s=0.128)
@@ -79,8 +86,8 @@ class Scene:
             self.at += BLOCK
         return self
 
-    def reads(self, text: str, *, final: bool = True) -> "Scene":
-        self._note(self.hearing.words(Words(text=text, final=final, voiced_s=0.5)))
+    def reads(self, text: str, *, final: bool = True, voiced_s: float = 0.5, doubt: float = 0.0) -> "Scene":
+        self._note(self.hearing.words(Words(text=text, final=final, voiced_s=voiced_s, doubt=doubt)))
         return self
 
     def _play(self) -> None:
@@ -227,3 +234,43 @@ def test_in_half_duplex_a_voice_after_the_agent_is_heard_as_ever() -> None:
     (turn,) = [note for note in scene.told(Turn) if isinstance(note, Turn) and isinstance(note.event, TurnEnded)]
 
     assert "" == turn.ignored
+
+
+def test_a_whisper_that_the_neural_detector_does_not_hear_interrupts_and_is_a_turn() -> None:
+    scene = Scene(judge=Deaf(512)).hears(1.0).hears(1.1, 0.5).reads("This is whispered", final=False, voiced_s=0.85)
+    assert ["Ducked", "WordsWanted", "Decided", "Onset"] == scene.kinds()
+    scene.hears(0.9, 0.5).hears(0.8)
+    turns = [note for note in scene.told(Turn) if isinstance(note, Turn)]
+
+    assert ["TurnStarted", "TurnPaused", "TurnEnded"] == [type(note.event).__name__ for note in turns]
+    assert ("", True, False) == (turns[-1].ignored, turns[-1].decided, turns[-1].own)
+    assert 0.9 < turns[-1].started_at_s - ZERO_S < 1.05
+    assert isinstance(turns[-1].event, TurnEnded)
+    assert 1.9 < turns[-1].event.voiced_s < 2.15
+
+
+def test_its_words_are_wanted_from_before_the_agent_was_turned_down() -> None:
+    (wanted,) = Scene(judge=Deaf(512)).hears(1.0).hears(1.1, 0.5).told(WordsWanted)
+
+    assert isinstance(wanted, WordsWanted)
+    assert wanted.start <= 0.8 * RATE
+    assert 1.75 * RATE <= wanted.end <= 2.1 * RATE
+    assert 0.7 < wanted.voiced_s < 1.0
+
+
+def test_a_sound_that_is_no_whisper_is_no_turn() -> None:
+    scene = Scene(judge=Deaf(512)).hears(1.0).hears(1.1, 0.5).reads("", final=False).hears(2.0, 0.5).hears(1.0)
+
+    assert ["Ducked", "WordsWanted", "Resumed", "Decided"] == scene.kinds()
+    assert [] == list(scene.told(Turn))
+
+
+def test_words_in_what_was_dismissed_turn_the_agent_down_and_interrupt() -> None:
+    scene = Scene().hears(1.0).hears(1.5, 0.5)
+    for _ in range(3):
+        scene.reads("It was about", final=False, doubt=1.6)
+    assert not scene.paused
+    scene.hears(1.0, 0.5).reads("Could you tell me about Paris", final=False, voiced_s=2.3)
+
+    assert ["Ducked", "Decided", "Onset"] == scene.kinds()[-3:]
+    assert scene.paused

@@ -1,0 +1,27 @@
+"""The verdict: what is to be done about a voice over the agent, and why."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+__all__ = ["RESPONSE", "Act", "Verdict"]
+
+RESPONSE = "a listener's response"
+"""Why "mm-hm" is ignored."""
+
+
+class Act(Enum):
+    """What is to be done."""
+
+    DUCK = "duck"
+    ASK = "ask"
+    """Have the open turn recognised as it stands."""
+    INTERRUPT = "interruption"
+    RESUME = "ignored"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One of the acts, and why."""
+
+    act: Act
+    why: str = ""
