@@ -10,7 +10,9 @@ LATELY_S = 3.0
 """Before a turn: what was heard of the agent earlier comes back as nobody's echo, and whoever says it quotes it."""
 
 LEAST_WORDS = 4
-"""Fewer words than this are said by people who repeat what they heard ("tomorrow at nine?")."""
+"""Fewer words than this are said by people who repeat what they heard ("tomorrow at nine?"), or who choose one of two
+things that they were offered, at once: their words cannot tell them from an echo, so only their sound does
+(`audio/own_voice.py`)."""
 SHARE = 0.8
 """Of the turn's words, in the order the agent said them. A recogniser mishears one word in five of an echo."""
 
