@@ -8,10 +8,12 @@ from typing import Any
 from discussion_helper.bounds import check_number, check_whole
 from discussion_helper.errors import SettingError
 
-__all__ = ["LEAST_SPEECH_S", "MOST_SPEECH_S", "Policy", "check_sayable", "policy_of"]
+__all__ = ["LEAST_SPEECH_S", "MOST_RESUME_S", "MOST_SPEECH_S", "MOST_WORDS", "Policy", "check_sayable", "policy_of"]
 
 LEAST_SPEECH_S, MOST_SPEECH_S = 0.01, 5.0
 """Of voice that is an interruption. The least is a block of the microphone: with none at all silence would be one."""
+MOST_RESUME_S = 60.0
+MOST_WORDS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +50,9 @@ class Policy:
         self._check_seconds("barge_in_grace_s", most=10.0)
         self._check_seconds("silence_timeout_s", most=86_400.0)
         self._check_seconds("barge_in_min_speech_s", least=LEAST_SPEECH_S, most=MOST_SPEECH_S)
-        self._check_seconds("barge_in_resume_after_s", most=60.0)
+        self._check_seconds("barge_in_resume_after_s", most=MOST_RESUME_S)
         check_whole("max_reply_sentences", self.max_reply_sentences, 0, 10_000)
-        check_whole("barge_in_min_words", self.barge_in_min_words, 0, 20)
+        check_whole("barge_in_min_words", self.barge_in_min_words, 0, MOST_WORDS)
         self._check_phrases("barge_in_backchannels")
         self._check_phrases("barge_in_stop_words")
 

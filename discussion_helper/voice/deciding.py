@@ -19,7 +19,8 @@ else. The rules, in this order:
 import math
 from dataclasses import dataclass
 
-from discussion_helper.errors import SettingError
+from discussion_helper.bounds import check_number, check_whole
+from discussion_helper.policy import LEAST_SPEECH_S, MOST_RESUME_S, MOST_SPEECH_S, MOST_WORDS
 from discussion_helper.voice.alarms import PAUSE_S, Alarms
 from discussion_helper.voice.barge_in import ROUNDING_S
 from discussion_helper.voice.judging import Judge
@@ -98,11 +99,12 @@ class Decider:
     ) -> None:
         """`resume_after_s`: so long after the last voice the words are waited for.
 
-        `min_words` 0: enough voice decides, and nobody is asked for words. Raises SettingError unless `min_speech_s` is
-        positive.
+        `min_words` 0: enough voice decides, and nobody is asked for words. All three are in the bounds of a policy's.
+        Raises SettingError.
         """
-        if not min_speech_s > 0.0:
-            raise SettingError(f"min_speech_s: {min_speech_s!r} is no length.", fix="Use seconds above 0.")
+        check_number("min_speech_s", min_speech_s, LEAST_SPEECH_S, MOST_SPEECH_S, unit="seconds")
+        check_whole("min_words", min_words, 0, MOST_WORDS)
+        check_number("resume_after_s", resume_after_s, 0.0, MOST_RESUME_S, unit="seconds")
         self._judge = Judge(lexicon, min_speech_s=min_speech_s, min_words=min_words)
         self._min_speech_s = min_speech_s
         self._min_words = min_words

@@ -1,5 +1,6 @@
 """What a voice over the agent is."""
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -356,6 +357,18 @@ def test_words_that_nobody_asked_for_change_nothing() -> None:
 def test_a_length_that_is_none_is_refused(min_speech_s: float) -> None:
     with pytest.raises(SettingError, match="min_speech_s"):
         decider_of(min_speech_s=min_speech_s)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({"min_words": value} for value in (-1, 21, 1.5, True, "x")),
+        *({"resume_after_s": value} for value in (math.nan, math.inf, -0.1, 61.0, "x")),
+    ],
+)
+def test_what_no_policy_can_ask_for_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(SettingError, match=f"{next(iter(wrong))}: .* is out of range"):
+        decider_of(**wrong)
 
 
 STEPS = st.lists(
