@@ -1,11 +1,17 @@
-"""A microphone and a loudspeaker without hardware, which PortAudio opens like any others."""
+"""A microphone and a loudspeaker without hardware, which PortAudio opens like any others.
 
+`python -m discussion_helper.testing.virtual_devices -- COMMAND` runs a command with them as its default devices.
+"""
+
+import argparse
 import json
 import os
+import signal
 import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
@@ -21,7 +27,7 @@ from discussion_helper.errors import DeviceError
 from discussion_helper.testing.pulse import PulseDaemon
 from discussion_helper.testing.recording import Recording
 
-__all__ = ["RATE", "Speech", "VirtualDevices"]
+__all__ = ["RATE", "Speech", "VirtualDevices", "main"]
 
 RATE = 48_000
 """Hertz of the room and of both devices."""
@@ -236,3 +242,53 @@ def _set_environment(values: Mapping[str, str | None]) -> None:
         else:
             os.environ[name] = value
     refresh()
+
+
+# -- as a command
+
+_QUIET_ROOM_DBFS = -70.0
+"""Exact zeros would be taken for a muted microphone."""
+_NOT_FOUND = 127
+"""What shells report for a command that there is not."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command with virtual devices as its default ones, and clean up; its exit code as a shell has it."""
+    parser = argparse.ArgumentParser(
+        prog="python -m discussion_helper.testing.virtual_devices",
+        description="Run a command with a virtual microphone and loudspeaker as its default devices.",
+    )
+    parser.add_argument("command", nargs="+", metavar="COMMAND", help="the command, behind --")
+    command = parser.parse_args(argv).command
+    try:
+        with VirtualDevices(room_dbfs=_QUIET_ROOM_DBFS) as devices:
+            server = devices.environment()["PULSE_SERVER"]
+            say = f"PULSE_SERVER={server} paplay --device=mouth FILE.wav"
+            print(f"The microphone is virtual. Elsewhere, to say something: {say}", file=sys.stderr, flush=True)
+            return _run(command, os.environ | devices.environment())
+    except DeviceError as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+def _run(command: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Signals are the command's to end by, and it comes back first: its devices outlive it."""
+    try:
+        process = subprocess.Popen(command, env=environment)
+    except OSError as error:
+        print(f"{command[0]}: {error.strerror}", file=sys.stderr)
+        return _NOT_FOUND
+    before = {
+        signal.SIGINT: signal.signal(signal.SIGINT, signal.SIG_IGN),  # the terminal sends it to both
+        signal.SIGTERM: signal.signal(signal.SIGTERM, lambda *_: process.terminate()),
+    }
+    try:
+        code = process.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    return code if code >= 0 else 128 - code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -241,3 +241,40 @@ def test_the_daemon_and_its_files_go_when_their_program_is_killed() -> None:
 
     assert all(gone(process, 5.0) for process in daemons)
     assert not Path(server.removeprefix("unix:")).parent.exists()
+
+
+MODULE = (sys.executable, "-m", "discussion_helper.testing.virtual_devices")
+LISTS = """
+from discussion_helper.audio.devices import find_device
+from discussion_helper.audio.inbox import Inbox
+from discussion_helper.audio.portaudio import PortAudioCapture
+with PortAudioCapture(find_device(None, "input"), Inbox()) as microphone:
+    print(microphone.name, microphone.rate)
+raise SystemExit(7)
+"""
+
+
+def test_a_command_has_the_devices_and_its_exit_code_comes_back() -> None:
+    done = subprocess.run([*MODULE, "--", sys.executable, "-c", LISTS], capture_output=True, text=True, check=False)
+
+    assert (7, f"default [ALSA] {RATE}\n") == (done.returncode, done.stdout)
+    (line,) = [line for line in done.stderr.splitlines() if "PULSE_SERVER=" in line]
+    server = line.partition("PULSE_SERVER=unix:")[2].split()[0]
+    assert not Path(server).parent.exists()
+
+
+def test_a_command_that_is_not_there_is_told_in_a_line() -> None:
+    done = subprocess.run([*MODULE, "--", "no-such-command"], capture_output=True, text=True, check=False)
+
+    assert 127 == done.returncode
+    assert "no-such-command: No such file or directory" == done.stderr.splitlines()[-1]
+
+
+def test_a_command_that_is_terminated_takes_its_devices_along() -> None:
+    wait = "import sys, time; print('there', flush=True); sys.stdin.read()"
+    pipe = subprocess.PIPE
+    with subprocess.Popen([*MODULE, "--", sys.executable, "-c", wait], stdin=pipe, stdout=pipe, stderr=pipe) as program:
+        assert program.stdout is not None
+        assert b"there\n" == program.stdout.readline()
+        program.terminate()
+        assert 128 + 15 == program.wait(10.0)
