@@ -127,7 +127,7 @@ def _of_speed(speed: Speed, settings: Settings) -> Iterator[Fault]:
     if speed.failed:
         yield Fault(speed.part, speed.failed, "", stops=True)
     elif speed.too_slow:
-        measure = f"{speed.factor:.1f} s for a second of speech" if speed.factor else f"more than {speed.took_s:.0f} s"
+        measure = f"{speed.factor:.2f} s for a second of speech" if speed.factor else f"more than {speed.took_s:.0f} s"
         what = f"The {speed.part} is too slow for this machine: it took {measure}."
         fix, setting = _BUSY if speed.disturbed else _faster(speed.part, settings)
         yield Fault(f"slow {speed.part}", what, fix, setting=setting)

@@ -126,7 +126,7 @@ class Report:
 
     def _setting_rows(self) -> Iterator[str]:
         if not self.settings:
-            yield f"    {'Nothing has to be changed.' if self.talks else 'That comes afterwards.'}"
+            yield f"    {'Nothing has to be changed.' if self.talks else 'What fits is known once that is put right.'}"
             return
         for key, value in self.settings.items():
             yield _row(key, str(value).lower() if isinstance(value, bool) else str(value))

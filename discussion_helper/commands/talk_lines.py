@@ -82,7 +82,7 @@ def problem_lines(state: TalkState, width: int) -> list[Line]:
 
 
 def entry_lines(entry: Entry, width: int) -> list[Line]:
-    """One entry of the transcript. What was not heard is dimmed, and stands behind a dash where it was cut."""
+    """One entry of the transcript. What was not heard is dimmed, and in brackets that say so."""
     match entry:
         case Turn(speaker="agent"):
             return _turn_lines("agent", entry, width)
@@ -96,19 +96,15 @@ def entry_lines(entry: Entry, width: int) -> list[Line]:
 
 
 def left_lines(entry: Entry, width: int) -> list[str]:
-    """The same without styles: what was not heard is marked in words."""
-    if isinstance(entry, Turn):
-        entry = Turn(entry.speaker, str(entry))
+    """The same without styles."""
     return ["".join(text for _, text in line) for line in entry_lines(entry, width)]
 
 
 def _turn_lines(who: str, turn: Turn, width: int) -> list[Line]:
-    line: Line = [(f"class:{who}", f" {who} ".ljust(_LABEL)), ("", printable(turn.text))]
-    if turn.interrupted:
-        within = turn.text[-1:].isalnum()
-        line.append(("", "—" if within else " —" if turn.text else "(not heard)"))
-    if turn.unheard:
-        line.append(("class:unheard", f" {printable(turn.unheard)}"))
+    text = printable(turn.text)
+    line: Line = [(f"class:{who}", f" {who} ".ljust(_LABEL)), ("", text)]
+    if turn.mark:
+        line.append(("class:unheard", f"{' ' if text else ''}{printable(turn.mark)}"))
     return wrap(line, width, indent=_LABEL)
 
 

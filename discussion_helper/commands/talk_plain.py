@@ -8,7 +8,7 @@ from typing import TextIO
 import anyio
 
 from discussion_helper.commands.screen import complain
-from discussion_helper.commands.talk_state import error_of, problem_of, turn_of, waits_of
+from discussion_helper.commands.talk_state import error_of, moved_of, problem_of, turn_of, waits_of
 from discussion_helper.commands.talk_wishes import Say, Wishes
 from discussion_helper.events import Event
 
@@ -97,8 +97,8 @@ def event_line(event: Event) -> str:
             text = f"{'you' if data['speaker'] == 'user' else 'agent'}: {turn_of(event)}"
         case "timing":
             text = str(waits_of(event))
-        case "device" if problem := problem_of(event):
-            text = problem
+        case "device" if told := problem_of(event) or moved_of(event):
+            text = told
         case "floor":
             text = f"floor: {data['floor']}"
         case "partial":

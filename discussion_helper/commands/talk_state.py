@@ -14,6 +14,7 @@ __all__ = [
     "Turn",
     "Wait",
     "error_of",
+    "moved_of",
     "problem_of",
     "turn_of",
     "unheard_of",
@@ -41,10 +42,14 @@ class Turn:
     unheard: str = ""
     interrupted: bool = False
 
+    @property
+    def mark(self) -> str:
+        """What tells that it was cut, and of what, without colours; "" when it was not."""
+        return f"[not heard: {self.unheard}]" if self.unheard else "[interrupted]" if self.interrupted else ""
+
     def __str__(self) -> str:
-        """The text, with a mark where it was cut: what is not told by colours alone."""
-        mark = f"[not heard: {self.unheard}]" if self.unheard else "[interrupted]" if self.interrupted else ""
-        return f"{self.text} {mark}".strip()
+        """The text, with the mark."""
+        return f"{self.text} {self.mark}".strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +96,8 @@ class TalkState:
     """Typed turns that the talk has not come to, in order. What takes them is bounded, and refuses more."""
     note: str = ""
     """The last small thing that happened; goes when something else does."""
+    ignored: dict[str, int] = field(default_factory=dict)
+    """What was decided to be nothing since the last turn, and how often."""
 
     def take(self, event: Event) -> bool:
         """Follow one event; whether anything looks different now."""
@@ -138,11 +145,14 @@ class TalkState:
 
     def _take_turn(self, event: Event) -> None:
         data = event.data
-        self.entries.append(turn_of(event))
         self.note = ""
         if data["speaker"] == "agent":
+            self.entries.append(turn_of(event))
             self.saying = ""
+            self._tell_ignored()
         else:
+            self._tell_ignored()
+            self.entries.append(turn_of(event))
             self.partial = ""
             self.waits_no_more(data["text"])
 
@@ -157,8 +167,15 @@ class TalkState:
         what, why = (str(event.data.get(key, "")) for key in ("what", "why"))
         self.partial = ""
         self.note = f"{what}: {why}".rstrip(": ") if what not in ("turn", "interruption") else ""
+        if what == "ignored":
+            self.ignored[self.note] = self.ignored.get(self.note, 0) + 1
         if "fix" in event.data:
             self.problems[what] = f"{what.capitalize()}: {why}. {event.data['fix']}"
+
+    def _tell_ignored(self) -> None:
+        for what, times in self.ignored.items():
+            self.remark(f"{what} ({times} times)" if times > 1 else what)
+        self.ignored.clear()
 
     def _take_device(self, event: Event) -> None:
         which, state = str(event.data.get("which", "device")), event.data.get("state")
@@ -166,11 +183,14 @@ class TalkState:
             self.muted = state == "muted"
             self.level = 0 if self.muted else self.level
         self.problems.pop(which, None)
+        if moved := moved_of(event):
+            self.remark(moved)
         if problem := problem_of(event):
             self.problems[which] = problem
 
     def _take_end(self, event: Event) -> None:
         self.partial = self.saying = self.note = ""
+        self._tell_ignored()
         for text in self.waiting:
             self.remark(f"Not answered: {text}")
         self.waiting.clear()
@@ -211,4 +231,16 @@ def problem_of(event: Event) -> str:
     data = event.data
     if "fix" not in data:
         return ""
-    return f"The {data.get('which', 'device')} is {data.get('state', 'not working')}. {data['fix']}"
+    from discussion_helper.voice.reopening import GIVE_UP_S
+
+    state = data.get("state", "not working")
+    waits = f": it is waited for, {GIVE_UP_S:.0f} s" if state == "lost" else ""
+    return f"The {data.get('which', 'device')} is {state}{waits}. {data['fix']}".strip()
+
+
+def moved_of(event: Event) -> str:
+    """What a `device` event says of a device that the talk moved to; "" of any other."""
+    data = event.data
+    if data.get("state") != "open" or not ("name" in data and "reason" in data):
+        return ""
+    return f'The {data["which"]} is now "{data["name"]}": {data["reason"]}.'

@@ -28,5 +28,6 @@ def summary(session: Session) -> str:
     waits = [timing["to_first_audio_s"] for timing in state["timings"]]
     if not waits:
         return "No answers."
-    wait = f"median wait {statistics.median(waits):.2f} s"
-    return f"Answers: {len(waits)}, {wait}, interrupted {state['interruption_rate']:.0%}."
+    answers = [turn for turn in state["utterances"] if turn["speaker"] == "agent"]
+    cut = sum(turn["interrupted"] for turn in answers)
+    return f"Answers: {len(answers)}, interrupted: {cut}, median wait {statistics.median(waits):.2f} s."

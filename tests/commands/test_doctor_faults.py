@@ -175,7 +175,7 @@ CASES: list[tuple[str, dict[str, Any], int, str, str]] = [
         "slow CPU",
         {"speeds": (SLOW, *FAST[1:])},
         0,
-        "Can talk, but: The recogniser is too slow for this machine: it took 1.0 s for a second of speech.",
+        "Can talk, but: The recogniser is too slow for this machine: it took 1.00 s for a second of speech.",
         "there is no smaller model",
     ),
     (

@@ -294,7 +294,7 @@ def test_the_document_is_all_that_is_on_stdout(capsys: pytest.CaptureFixture[str
     assert 0.0 == document["interruption_rate"]
     assert "Microphone: a microphone. Loudspeaker: a loudspeaker. Answers come from an echo." in printed.err
     assert "  you: Hello.\n" in printed.err
-    assert "Answers: 2, median wait 0.0" in printed.err.splitlines()[-1]
+    assert "Answers: 2, interrupted: 0, median wait 0.0" in printed.err.splitlines()[-1]
 
 
 def test_without_json_nothing_is_on_stdout(capsys: pytest.CaptureFixture[str]) -> None:

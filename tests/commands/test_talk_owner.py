@@ -277,7 +277,7 @@ async def test_the_closing_line_says_where_the_recording_is(tmp_path: Path, caps
 
     await owner_of(ScriptedListener(["Hello."]), Recording({}), NoResort()).hold(lambda: recorded)
 
-    assert capsys.readouterr().err.splitlines()[-1].endswith(f" interrupted 0%. The recording is {output}.")
+    assert capsys.readouterr().err.splitlines()[-1].endswith(f" s. The recording is {output}.")
 
 
 async def test_nothing_is_said_of_a_recording_that_the_talk_left_as_it_was(

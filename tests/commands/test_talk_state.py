@@ -172,6 +172,37 @@ def test_what_was_ignored_is_noted_and_what_is_a_turn_is_not() -> None:
         assert "" == state.note
 
 
+def test_what_was_ignored_stays_below_the_reply_that_it_was_over() -> None:
+    ignored = [event("decision", what="ignored", why=why) for why in ("a sound", "no words", "a sound")]
+    reply = event("utterance", speaker="agent", text="Good day.", interrupted=False)
+    state = state_after(*ignored, reply, reply, ignored[0], event("ended", reason="stopped"))
+
+    turn = Turn("agent", "Good day.")
+    told = [Remark("ignored: a sound (2 times)"), Remark("ignored: no words")]
+    assert [turn, *told, turn, Remark("ignored: a sound"), Remark("The talk was ended.")] == state.entries
+
+
+def test_what_was_ignored_before_a_turn_stands_above_it() -> None:
+    said = event("utterance", speaker="user", text="Hello.", interrupted=False)
+    state = state_after(event("decision", what="ignored", why="no words"), said)
+
+    assert [Remark("ignored: no words"), Turn("user", "Hello.")] == state.entries
+
+
+def test_a_device_that_the_talk_moved_to_is_told() -> None:
+    state = state_after(
+        event("device", which="microphone", state="open", name="Mic [ALSA]"),
+        event("device", which="microphone", state="open", name="Headset [ALSA]", reason="the default device changed"),
+    )
+    assert [Remark('The microphone is now "Headset [ALSA]": the default device changed.')] == state.entries
+
+
+def test_a_device_that_is_lost_is_told_with_how_long_it_is_waited_for() -> None:
+    state = state_after(event("device", which="loudspeaker", state="lost", reason="It is gone.", fix=""))
+
+    assert ["The loudspeaker is lost: it is waited for, 30 s."] == list(state.problems.values())
+
+
 def test_a_decision_that_wants_something_done_stays_as_a_problem_with_its_fix() -> None:
     state = TalkState()
     state.take(Event("decision", 1.0, {"what": "half duplex", "why": "an echo", "fix": "Use headphones."}))
