@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 import anyio
 
 from discussion_helper.clock import now
+from discussion_helper.event_loop import LoopAffinity
 from discussion_helper.parts import Reporter
 from discussion_helper.types import Message, SpokenSentence, Utterance
 
@@ -98,7 +99,7 @@ class SilentVoice:
     """Takes `first_audio_s`, then `seconds_per_sentence`, for each sentence, without a sound.
 
     `spoken`: the sentences begun. `completed`: those that were not cut. `stops`: calls of `stop`.
-    `speaking`: whether it "speaks" at this moment.
+    `speaking`: whether it "speaks" at this moment; then other event loops' calls raise RuntimeError.
     """
 
     def __init__(self, seconds_per_sentence: float = 0.05, first_audio_s: float = 0.0) -> None:
@@ -106,6 +107,7 @@ class SilentVoice:
         self._first_audio_s = first_audio_s
         self._stopped = anyio.Event()
         self._audible = anyio.Event()
+        self._affinity: LoopAffinity | None = None
         self.spoken: list[str] = []
         self.completed: list[str] = []
         self.stops = 0
@@ -114,6 +116,8 @@ class SilentVoice:
 
     async def speak(self, sentence: str) -> SpokenSentence:
         """Wait as long as speaking would take, or until `stop`."""
+        self._check_here()
+        self._affinity = LoopAffinity()
         self.spoken.append(sentence)
         self._stopped, self.speaking, began = anyio.Event(), True, now()
         try:
@@ -142,13 +146,20 @@ class SilentVoice:
 
     async def audible(self) -> None:
         """Return when the sentence being spoken would be heard."""
+        self._check_here()
         await self._audible.wait()
 
     async def stop(self) -> None:
         """End the sentence."""
+        self._check_here()
         self.stops += 1
         self._stopped.set()
 
     async def aclose(self) -> None:
         """Nothing to release."""
+        self._check_here()
         self.closed = True
+
+    def _check_here(self) -> None:
+        if self.speaking and self._affinity is not None:
+            self._affinity.check("the voice")

@@ -8,6 +8,7 @@ import anyio
 from discussion_helper.audio.devices import muted_fix
 from discussion_helper.background import Background
 from discussion_helper.clock import now
+from discussion_helper.event_loop import LoopAffinity
 from discussion_helper.parts import Reporter
 from discussion_helper.stt.base import Recognised, Recogniser
 from discussion_helper.turn.turns import TurnStarted
@@ -40,6 +41,8 @@ class MicrophoneListener:
 
     What is said over the agent is a turn only where it was decided to be one. The device is open from the first
     `utterances()` to `aclose()`.
+
+    It belongs to the event loop that it was made on: elsewhere every coroutine raises RuntimeError, touching nothing.
     """
 
     def __init__(
@@ -52,8 +55,9 @@ class MicrophoneListener:
     ) -> None:
         """`spoken(from_s, until_s)`: what was heard of the agent between two moments, of which a turn may be the echo.
 
-        `only_stops`: whether a text that cut the agent off says nothing more than that.
+        `only_stops`: whether a text that cut the agent off says nothing more than that. Raises RuntimeError off a loop.
         """
+        self._affinity = LoopAffinity()
         self._only_stops = only_stops
         self._recogniser = recogniser
         self._microphone = microphone
@@ -79,12 +83,14 @@ class MicrophoneListener:
 
     async def warmup(self) -> None:
         """Load the recogniser."""
+        self._check_here()
         await self._recogniser.warmup()
 
     # -- the port
 
     async def utterances(self) -> AsyncIterator[Utterance]:
         """Finished turns; one with text "" where something was heard that held no words. Raises DeviceError."""
+        self._check_here()
         if not self._muted:
             await self._open()
         self._worker.start()
@@ -99,10 +105,12 @@ class MicrophoneListener:
 
     async def speech_started(self) -> None:
         """Return when enough was said to be an interruption, or at once while such a turn is going on."""
+        self._check_here()
         await self._onset.wait()
 
     async def mute(self, on: bool) -> None:
         """Close the microphone, or open it again. A turn that is open ends as it is."""
+        self._check_here()
         if on == self._muted or self._closed:
             return
         self._muted = on
@@ -111,6 +119,7 @@ class MicrophoneListener:
 
     async def aclose(self) -> None:
         """Close the microphone and release the recogniser. Idempotent."""
+        self._check_here()
         if self._closed:
             return
         self._closed = True
@@ -120,6 +129,9 @@ class MicrophoneListener:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._microphone.close_microphone)
             tasks.start_soon(self._recogniser.aclose)
+
+    def _check_here(self) -> None:
+        self._affinity.check("the listener")
 
     async def _open(self) -> None:
         name = await self._microphone.open_microphone(self)

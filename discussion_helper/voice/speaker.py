@@ -10,6 +10,7 @@ from discussion_helper.audio.playback import Playback
 from discussion_helper.audio.resample import resample
 from discussion_helper.clock import now
 from discussion_helper.errors import SynthesisError
+from discussion_helper.event_loop import LoopAffinity
 from discussion_helper.responder.clauses import clauses_of
 from discussion_helper.tts.base import Speech, Synthesiser, Word
 from discussion_helper.tts.heard import heard_of, heard_words
@@ -40,8 +41,9 @@ class _Clause:
 
 
 class SpeakerVoice:
-    """A `Voice` that looks ahead and knows when it is heard. For the event loop's thread.
+    """A `Voice` that looks ahead and knows when it is heard.
 
+    It belongs to the event loop that it was made on: elsewhere every coroutine raises RuntimeError, touching nothing.
     Each reply is a generation of the playback, so nothing of a reply that was stopped can ever be played.
     """
 
@@ -54,7 +56,8 @@ class SpeakerVoice:
         close: Callable[[], Coroutine[None, None, None]],
         language: str = "en",
     ) -> None:
-        """`marks` are told of what is played; `close` releases the loudspeaker."""
+        """`marks` are told of what is played; `close` releases the loudspeaker. Raises RuntimeError off a loop."""
+        self._affinity = LoopAffinity()
         self._language = language
         self._synthesiser = synthesiser
         self._playback = playback
@@ -73,6 +76,7 @@ class SpeakerVoice:
 
     async def warmup(self) -> None:
         """Load the synthesiser."""
+        self._check_here()
         await self._synthesiser.warmup()
 
     # -- speaking
@@ -83,6 +87,7 @@ class SpeakerVoice:
         A lost loudspeaker stops it as well, for what was heard is to be told; the next call then raises DeviceError.
         Raises SynthesisError.
         """
+        self._check_here()
         self._raise_failure()
         began = now()
         clause = self._current = self._take(sentence)
@@ -144,6 +149,7 @@ class SpeakerVoice:
 
     async def prepare(self, sentence: str) -> None:
         """Synthesise the sentence that comes next; it follows the one being played without a gap."""
+        self._check_here()
         clause = _Clause(sentence, preparing=True)
         self._prepared.append(clause)
         generation = self._generation
@@ -163,6 +169,7 @@ class SpeakerVoice:
 
         A reply that was turned down before its first sample can be cut as well as one that was heard.
         """
+        self._check_here()
         await self._audible.wait()
 
     def _take(self, sentence: str) -> _Clause:
@@ -204,6 +211,7 @@ class SpeakerVoice:
 
     async def stop(self) -> None:
         """Silence within one block; what is queued is discarded. Idempotent, safe when idle."""
+        self._check_here()
         self._halt()
         await anyio.lowlevel.checkpoint()
 
@@ -224,8 +232,12 @@ class SpeakerVoice:
         if self._failure is not None:
             raise self._failure
 
+    def _check_here(self) -> None:
+        self._affinity.check("the voice")
+
     async def aclose(self) -> None:
         """Stop, and release the synthesiser and the loudspeaker. Idempotent."""
+        self._check_here()
         self._halt()
         if self._closed:
             return

@@ -104,7 +104,7 @@ class Heard:
         self.utterances.extend([u async for u in self.listener.utterances()])
 
 
-def test_it_is_a_listener_that_can_be_muted() -> None:
+async def test_it_is_a_listener_that_can_be_muted() -> None:
     listener = MicrophoneListener(FakeRecogniser(), FakeMicrophone())
 
     assert isinstance(listener, Listener)
