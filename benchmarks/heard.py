@@ -95,6 +95,8 @@ ESPEAK = {"de": "de", "fr": "fr", "es": "es"}
 
 METHODS = ("phoneme durations", "estimate by letters", "speaking rate")
 UNDERSTOOD = 0.9
+COLUMNS = 120
+"""Of the tables, which a pipe would else have in 80, with their cells broken."""
 
 Span = tuple[int, int]
 
@@ -129,13 +131,14 @@ def main() -> None:
     reads = anyio.run(_read_all, voice)
     known = [read for read in reads if read.understood >= UNDERSTOOD]
     title = f"{find_voice(voice).name}: words told less words played, {len(known)} of {len(reads)} sentences"
-    Console().print(_table(list(_random_cuts(known, given.cuts)), f"{title}, cut anywhere"))
+    console = Console(width=COLUMNS)
+    console.print(_table(list(_random_cuts(known, given.cuts)), f"{title}, cut anywhere"))
     pausing = anyio.run(_read_pausing, voice)
     silences = [(language, speech, _silences(speech)) for language, speech in pausing]
     fitting = [found for found in silences if len(found[2]) == len(_marked(found[1].text))]
     title = f"Words told less words played, {len(fitting)} of {len(silences)} sentences, cut in silences"
-    Console().print(_table([cut for found in fitting for cut in _cuts_in_silences(*found)], title))
-    Console().print(_edge_table([edge for _, speech, found in fitting for edge in _edges(speech, found)]))
+    console.print(_table([cut for found in fitting for cut in _cuts_in_silences(*found)], title))
+    console.print(_edge_table([edge for _, speech, found in fitting for edge in _edges(speech, found)]))
 
 
 # -- reading and recognising

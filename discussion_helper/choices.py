@@ -9,6 +9,7 @@ from discussion_helper.errors import ModelError, ModelMissing, SettingError
 from discussion_helper.models import Model, Store, load_manifest, missing
 from discussion_helper.responder.base import EmbeddedChoice, EndpointChoice, parse_llm
 from discussion_helper.settings import Settings
+from discussion_helper.stt.languages import LANGUAGES
 
 __all__ = [
     "LLM_MODEL",
@@ -86,6 +87,9 @@ def model_names(settings: Settings, *, answers: bool = True) -> list[str]:
 def recogniser_of(settings: Settings) -> Model:
     """The recogniser. Raises SettingError."""
     model = _model("stt", settings.stt)
+    if settings.language.lower() not in LANGUAGES:
+        fix = "Use a code of ISO 639-1, such as en, de, es, fr or ja."
+        raise SettingError(f"language: no recogniser here knows {settings.language!r}.", fix=fix)
     if model.name.endswith(".en") and settings.language != "en":
         fix = "Fetch the multilingual one with `discussion-helper models pull base`, and add --stt base."
         raise SettingError(f"language: {model.name} knows English only, not {settings.language}.", fix=fix)

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from discussion_helper.choices import LLM_MODEL, choose_llm, describe_llm
-from discussion_helper.errors import ModelMissing
+from discussion_helper.choices import LLM_MODEL, choose_llm, describe_llm, recogniser_of
+from discussion_helper.errors import ModelMissing, SettingError
 from discussion_helper.responder.base import EndpointChoice
 from discussion_helper.settings import Settings
+from discussion_helper.stt.languages import LANGUAGES
 
 ENDPOINT = Settings(llm="m@http://127.0.0.1:9/v1")
 
@@ -32,6 +33,19 @@ def test_the_model_that_answers_is_asked_for_without_ears_and_a_voice(
 
 
 @pytest.mark.models
+def test_the_languages_are_those_of_the_recognisers_library() -> None:
+    from faster_whisper.tokenizer import _LANGUAGE_CODES
+
+    assert set(_LANGUAGE_CODES) == LANGUAGES
+
+
+@pytest.mark.parametrize("model", ["tiny.en", "base"])
+def test_a_code_that_is_no_language_sends_nobody_to_another_model(model: str) -> None:
+    with pytest.raises(SettingError, match="language: no recogniser here knows 'xx'"):
+        recogniser_of(Settings(stt=model, language="xx"))
+    assert model == recogniser_of(Settings(stt=model, language="EN" if model == "base" else "en")).name
+
+
 def test_the_default_model_is_one_file() -> None:
     choice = choose_llm(Settings())
 
