@@ -13,7 +13,7 @@ else. The rules, in this order:
 5. Who talks on for 2 s is interrupting, unless the recogniser was asked three times and there were no such words. Then
    the agent goes on, and the recogniser is asked again each time there is half as much more: words still interrupt.
 6. A voice that the eager gate hears all the time and the neural detector does not, a whisper, is asked about once: only
-   words of which the recogniser is very sure are an interruption.
+   two words of which the recogniser is very sure are an interruption.
 """
 
 import math
@@ -35,6 +35,7 @@ __all__ = [
     "HEARD_SHARE",
     "LEAST_VOICE_S",
     "LONG_SOUND_S",
+    "MOST_DOWN_S",
     "RESPONSE",
     "SOUND_S",
     "SUSTAINED_S",
@@ -57,6 +58,9 @@ UNANSWERED_S = 0.8
 """So long the answer to that is waited for."""
 ASK_AT_S = (0.4, 0.9, 1.4)
 """Seconds of voice after which the recogniser is asked, while it goes on: one word, three, five."""
+MOST_DOWN_S = 1.9
+"""So long it is turned down for a voice that goes on and of which the recogniser was asked twice for nothing: the third
+answer may come afterwards."""
 ASK_AGAIN = 1.5
 """Times as much voice as when it was found to hold no words: then the recogniser is asked once more, and so on."""
 SUSTAINED_S = 2.0
@@ -190,6 +194,8 @@ class Decider:
             return self._without_voice(evidence.at_s, since_s)
         if evidence.quiet_s >= self._resume_after_s and since_s >= self._resume_after_s:
             return self._conclude(Act.RESUME, "no words in time", evidence.at_s)
+        if since_s >= MOST_DOWN_S and self._judge.denied >= len(ASK_AT_S) - 1 and evidence.quiet_s < PAUSE_S:
+            return self._dismiss(evidence.at_s)
         return self._going_on(evidence)
 
     def _without_voice(self, at_s: float, since_s: float) -> Verdict | None:

@@ -6,7 +6,10 @@ from discussion_helper.voice.lexicon import Lexicon
 from discussion_helper.voice.verdict import RESPONSE, Act, Verdict
 from discussion_helper.voice.words import Words
 
-__all__ = ["SURE_S", "Judge"]
+__all__ = ["LEAST_UNHEARD", "SURE_S", "Judge"]
+
+LEAST_UNHEARD = 2
+"""Words of a voice that the neural detector does not hear. Of one, "no" for instance, a recogniser is sure in a hum."""
 
 SURE_S = 0.8
 """Of a voice that goes on. What a recogniser makes of less is often no more than like what is being said: of 24 pieces
@@ -35,7 +38,7 @@ class Judge:
 
         `unheard`: the neural detector hears no voice there.
         """
-        if not words.echo and self._stops(words, unheard):
+        if not words.echo and not unheard and self._stops(words):
             return Verdict(Act.INTERRUPT, "a stop word")
         why = self._why_not(words, unheard)
         if not why:
@@ -43,9 +46,9 @@ class Judge:
         self.denied += not words.final
         return Verdict(Act.RESUME, why) if words.final else None
 
-    def _stops(self, words: Words, unheard: bool) -> bool:
+    def _stops(self, words: Words) -> bool:
         alone = self._lexicon.only_stops(words.text)
-        return self._lexicon.stops(words.text) and self._doubt.is_small(words, stops=alone, unheard=unheard)
+        return self._lexicon.stops(words.text) and self._doubt.is_small(words, stops=alone)
 
     def _why_not(self, words: Words, unheard: bool) -> str:
         if words.echo:
@@ -56,7 +59,7 @@ class Judge:
             return RESPONSE
         if not self._doubt.is_small(words, unheard=unheard):
             return "too little to be sure of the words"
-        enough = self._lexicon.count(words.text) >= self._min_words
+        enough = self._lexicon.count(words.text) >= max(self._min_words, LEAST_UNHEARD * unheard)
         if not enough or words.voiced_s <= self._min_speech_s - ROUNDING_S:
             return "too few words"
         return "" if words.final or words.voiced_s >= SURE_S else "more is to come"

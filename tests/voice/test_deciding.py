@@ -14,6 +14,7 @@ from discussion_helper.voice.deciding import (
     ASK_AGAIN,
     ASK_AT_S,
     LONG_SOUND_S,
+    MOST_DOWN_S,
     RESPONSE,
     SOUND_S,
     SUSTAINED_S,
@@ -187,7 +188,7 @@ def test_a_sound_in_which_it_hears_one_now_and_then_is_not() -> None:
     ("text", "doubt", "act"),
     [
         ("This is older.", 0.85, Act.INTERRUPT),
-        ("Stop.", 0.9, Act.INTERRUPT),
+        ("Please stop", 0.9, Act.INTERRUPT),
         ("Thank you for watching!", 1.2, Act.RESUME),
         ("Stop.", 1.0, Act.RESUME),
         ("Ha ha ha!", 0.5, Act.RESUME),
@@ -262,6 +263,17 @@ def test_babble_is_over_when_the_third_answer_has_come_whatever_the_words() -> N
 
     assert Verdict(Act.RESUME, "no words in it") == talk.last
     assert [Act.DUCK, Act.ASK, Act.ASK, Act.ASK, Act.RESUME] == talk.acts()
+
+
+def test_nor_is_it_turned_down_for_longer_when_the_third_answer_is_late() -> None:
+    talk = Talk().go(1.0, eager=True, voice=True)
+    for _ in ASK_AT_S[:2]:
+        talk.says("", final=False)
+    talk.go(1.0, eager=True, voice=True)
+
+    assert Verdict(Act.RESUME, "no words in it") == talk.last
+    assert talk.told[-1][0] == pytest.approx(MOST_DOWN_S + talk.told[0][0], abs=0.02)
+    assert Act.INTERRUPT is talk.says("Could you tell me about Paris", final=False, doubt=0.6).last.act
 
 
 def test_after_that_it_is_asked_about_more_and_more_seldom_and_not_turned_down() -> None:

@@ -36,6 +36,7 @@ def judged(text: str, *, unheard: bool = False, min_words: int = 1, **more: Any)
         ("Stop it", {"doubt": 1.15}, UNSURE),
         ("What about Paris?", {"doubt": 1.0, "unheard": True, "voiced_s": 1.0}, UNSURE),
         ("What about Paris?", {"doubt": 0.8, "unheard": True, "voiced_s": 1.0}, WORDS),
+        ("Oh, no.", {"doubt": 0.8, "unheard": True, "voiced_s": 1.0}, Verdict(Act.RESUME, "too few words")),
         ("What about Paris?", {"echo": True}, Verdict(Act.RESUME, "the agent's own words")),
         ("Stop", {"echo": True}, Verdict(Act.RESUME, "the agent's own words")),
         ("Mm-hm.", {}, Verdict(Act.RESUME, RESPONSE)),
