@@ -42,6 +42,8 @@ _OPTIONS = {
     "record_limit": "--record-limit",
 }
 """The option that a field of the settings comes from."""
+_KEYS = {"max_reply_sentences": "max_sentences", "silence_timeout_s": "silence_timeout"}
+"""Its key in the settings file, where that is another."""
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -91,8 +93,14 @@ def told(error: DiscussionError, arguments: argparse.Namespace) -> str:
 
 
 def with_option(text: str, arguments: argparse.Namespace) -> str:
-    """What is wrong with a setting, by the option it comes from, where the text begins with the field's name."""
+    """What is wrong with a setting, by the option or the file it comes from.
+
+    As far as the text begins with the field's name.
+    """
     field = text.partition(" ")[0].rstrip(":")
+    file, keys = getattr(arguments, "from_file", ("", ()))
+    if (key := _KEYS.get(field, field)) in keys:
+        return f"{file}: {key}{text[len(field) :]}"
     if field in ("microphone", "loudspeaker") and arguments.device and not getattr(arguments, field, None):
         return f"--device{text[len(field) :]}"
     return _OPTIONS.get(field, field) + text[len(field) :]

@@ -48,10 +48,12 @@ def chosen_parts(arguments: argparse.Namespace) -> Settings:
 def with_file(arguments: argparse.Namespace) -> argparse.Namespace:
     """The arguments, with what the settings file says where the command line said nothing.
 
+    Both, those that were given too, are told which keys came from which file: `command_line.with_option` names it.
     Only for options of this command. Blocks. Raises SettingError naming the file.
     """
-    from discussion_helper.config_file import read_config
+    from discussion_helper.config_file import config_path, read_config
 
+    keys: set[str] = set()
     filled = argparse.Namespace(**vars(arguments))
     given: set[str] = getattr(arguments, "given", set())
     for key, value in read_config().items():
@@ -60,6 +62,9 @@ def with_file(arguments: argparse.Namespace) -> argparse.Namespace:
         if hasattr(arguments, name) and name not in given and not instead:
             _check(key, value)
             setattr(filled, name, not value if key in _FLAGS else value)
+            keys.add(key)
+    if keys:  # for whoever tells what turns out to be wrong with them later
+        filled.from_file = arguments.from_file = (str(config_path()), frozenset(keys))
     return filled
 
 

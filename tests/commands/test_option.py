@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from discussion_helper.command_line import parse
+from discussion_helper.command_line import parse, with_option
 from discussion_helper.commands.option import with_file
 from discussion_helper.commands.talk_plan import settings_of
 from discussion_helper.config_file import VARIABLE
 from discussion_helper.errors import SettingError
+from discussion_helper.tuning import Tuning
 
 
 @pytest.fixture
@@ -33,6 +34,15 @@ def test_the_file_says_what_the_command_line_does_not(file: Path) -> None:
     assert ("base", "USB", None) == (settings.stt, settings.microphone, settings.loudspeaker)
     policy = settings.policy
     assert (False, 2, 5) == (policy.allow_barge_in, policy.max_reply_sentences, policy.silence_timeout_s)
+
+
+def test_what_only_the_file_says_reaches_the_talk(file: Path) -> None:
+    file.write_text('vad.threshold = 0.6\nbarge_in_min_words = 2\nbarge_in_grace_s = 0.5\nmax_sentences = 2\n')
+    settings = settings_of(talk_arguments("--max-sentences", "3"), (), None)
+
+    assert Tuning(vad_threshold=0.6) == settings.tuning
+    policy = settings.policy
+    assert (2, 0.5, 3) == (policy.barge_in_min_words, policy.barge_in_grace_s, policy.max_reply_sentences)
 
 
 @pytest.mark.parametrize(
@@ -83,6 +93,35 @@ def test_a_name_that_does_not_exist_is_told_with_the_file(line: str, file: Path)
 
     with pytest.raises(SettingError, match=r"settings\.toml: ?.*(nonsense|llm)"):
         talk_arguments()
+
+
+@pytest.mark.parametrize(
+    ("line", "what", "told"),
+    [
+        ('microphone = "USB Mic"', 'microphone: No microphone fits "USB Mic".', "microphone: No microphone fits"),
+        ("max_sentences = 3", "max_reply_sentences: 3 is odd.", "max_sentences: 3 is odd."),
+        ("silence_timeout = 3", "silence_timeout_s: 3 is odd.", "silence_timeout: 3 is odd."),
+        ('language = "de"', "language: tiny.en knows English only", "language: tiny.en knows"),
+        ('system = "Be kind."', "system: it is too long", "system: it is too long"),
+    ],
+)
+def test_what_turns_out_to_be_wrong_later_is_told_with_the_file_it_came_from(
+    line: str, what: str, told: str, file: Path
+) -> None:
+    file.write_text(line)
+    arguments = parse(["talk"])
+    for each in (with_file(arguments), arguments):
+        assert with_option(what, each).startswith(f"{file}: {told}")
+
+    assert with_option("loudspeaker: No loudspeaker fits", arguments).startswith("--loudspeaker: ")
+
+
+def test_what_the_command_line_named_is_told_with_its_option_beside_a_file(file: Path) -> None:
+    file.write_text('microphone = "USB"\n')
+    arguments = parse(["talk", "--microphone", "HDMI"])
+    with_file(arguments)
+
+    assert with_option("microphone: No microphone fits", arguments).startswith("--microphone: ")
 
 
 def test_a_wrong_file_ends_a_talk_with_one_line(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
