@@ -1,5 +1,6 @@
 """The README's examples do what it says, and its commands are those that there are."""
 
+import inspect
 import re
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from starlette.routing import Route
 
 from discussion_helper.command_line import COMMANDS
 from discussion_helper.events import COARSE_KINDS, FINE_KINDS, DropOldest, EventHub
+from discussion_helper.session import Session
 from discussion_helper.text import Step
 from discussion_helper.text.inbox import INBOX
 from discussion_helper.text.step import BUFFER
@@ -68,6 +70,21 @@ def test_every_example_passes_the_type_checker(tmp_path: Path) -> None:
     checked = run(sys.executable, *command, *map(str, files))
 
     assert 0 == checked.returncode, checked.stdout + checked.stderr
+
+
+def test_what_has_to_be_awaited_is() -> None:
+    coroutines = [name for name, member in vars(Session).items() if inspect.iscoroutinefunction(member)]
+    calls = re.findall(rf"(\S*) ?\b(?:talk\.)?session\.({'|'.join(coroutines)})\(", README)
+
+    assert {"say", "speak", "mute", "interrupt", "wait"} <= {name for _, name in calls}
+    assert {"await"} == {before.strip("`") for before, _ in calls}
+
+
+def test_every_file_of_the_checkout_that_it_names_is_there() -> None:
+    named = re.findall(r"\b((?:tests|audio|benchmarks|models|notebooks)/[\w./-]+)", README)
+    named += [name.replace(".", "/") + ".py" for name in re.findall(r"-m (benchmarks\.\w+)", README)]
+
+    assert [] == [name for name in named if not (ROOT / name.rstrip(".")).exists()]
 
 
 def test_every_command_is_in_the_table() -> None:
