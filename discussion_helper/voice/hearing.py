@@ -120,9 +120,10 @@ class Hearing:
     @property
     def somebody_speaks(self) -> bool:
         """At this moment, who is not the agent, and who would turn it down if they go on."""
-        if self._overlap is None or self._overlap.half_duplex or not self._onset.others_s:
+        if self._overlap is None or self._overlap.half_duplex:
             return False
-        return self._next - self._segmenter.voiced_until < SPEAKING_S * RATE
+        goes_on = self._next - self._segmenter.voiced_until < SPEAKING_S * RATE
+        return self._overlap.eager or (self._onset.others_s > 0.0 and goes_on)
 
     def go_half_duplex(self) -> None:
         """From now on only a loud voice is heard over the agent."""
