@@ -136,7 +136,20 @@ def test_a_track_forgets_what_is_older_than_it_keeps() -> None:
 
 
 def test_scenes_refuse_devices_that_cannot_be() -> None:
-    with pytest.raises(SettingError, match="is too short"):
+    with pytest.raises(SettingError, match=r"latency_s: 0.0 is out of range"):
         Loudspeaker(latency_s=0.0)
-    with pytest.raises(SettingError, match="rate: 10 Hz"):
+    with pytest.raises(SettingError, match=r"rate: 10 is out of range"):
         Loudspeaker(rate=10)
+
+
+@pytest.mark.parametrize("echoes", [1, 2])
+def test_there_is_no_echo_before_the_first_one(echoes: int) -> None:
+    played = np.full(RATE, 0.5, np.float32)
+    echo = (Echo(0.5003, -6.0, 0.1), Echo(0.8, 0.0, 0.1))[:echoes]
+
+    out = heard(Scene(echo=echo, wetness=0.0, noise_dbfs=None), played)
+
+    first = round(0.5003 * RATE)
+    assert not out[:first].any()
+    assert np.allclose(0.5 * 10 ** (-6 / 20), out[first : round(0.8 * RATE)])
+    assert np.allclose(0.5 * (1.0 if echoes == 2 else 10 ** (-6 / 20)), out[round(0.8 * RATE) :])

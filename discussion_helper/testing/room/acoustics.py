@@ -79,9 +79,8 @@ class Acoustics:
         return True
 
     def _spans(self) -> list[tuple[Echo, int, int]]:
-        """Which echo there is in which part of the block."""
+        """Which echo there is in which part of the block; none before the first."""
         begins = [min(max(round(echo.from_s * self._rate) - self.done, 0), self._block) for echo in self._echoes]
-        begins[0] = 0
         ends = [*begins[1:], self._block]
         return [(e, b, end) for e, b, end in zip(self._echoes, begins, ends, strict=True) if b < end]
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from discussion_helper.audio.frames import Samples
 from discussion_helper.audio.inbox import Played
+from discussion_helper.bounds import check_number, check_whole
 from discussion_helper.vad.base import Detector
 
 __all__ = ["Detectors", "LevelDetector", "NoEchoPath", "cheap_detectors"]
@@ -17,6 +18,8 @@ class LevelDetector:
     rate = 16_000
 
     def __init__(self, *, dbfs: float = -45.0, frame_samples: int = 160) -> None:
+        check_number("dbfs", dbfs, -200.0, 0.0, unit="decibels")
+        check_whole("frame_samples", frame_samples, 1, self.rate)
         self.frame_samples = frame_samples
         self._least = 10.0 ** (dbfs / 10.0)
 

@@ -5,17 +5,28 @@ from dataclasses import dataclass
 import numpy as np
 
 from discussion_helper.audio.frames import Samples
+from discussion_helper.bounds import check_number
+from discussion_helper.testing.room.limits import check_seconds
 
 __all__ = ["Convolver", "Echo", "response"]
 
 
 @dataclass(frozen=True, slots=True)
 class Echo:
-    """From `from_s` on the microphone hears the loudspeaker `gain_db` louder and `delay_s` later; None = not at all."""
+    """From `from_s` on the microphone hears the loudspeaker `gain_db` louder and `delay_s` later; None = not at all.
+
+    Raises SettingError.
+    """
 
     from_s: float = 0.0
     gain_db: float | None = -10.0
     delay_s: float = 0.1
+
+    def __post_init__(self) -> None:
+        check_seconds("from_s", self.from_s)
+        check_seconds("delay_s", self.delay_s, most=10.0)
+        if self.gain_db is not None:
+            check_number("gain_db", self.gain_db, -200.0, 40.0, unit="None or decibels")
 
 
 def response(rate: int, *, reverberation_s: float, wetness: float, seed: int) -> Samples:

@@ -10,6 +10,7 @@ import anyio
 from discussion_helper.audio.frames import Samples
 from discussion_helper.audio.resample import resample
 from discussion_helper.stt.base import Recognised, Recogniser
+from discussion_helper.testing.room.limits import check_rate, check_seconds
 from discussion_helper.testing.virtual_clock import VirtualTimeLoop
 from discussion_helper.tts.base import Speech, Synthesiser
 
@@ -36,6 +37,7 @@ class InlineRecogniser:
     """A real recogniser of which each call takes `delay_s`."""
 
     def __init__(self, recogniser: Recogniser, *, delay_s: float) -> None:
+        check_seconds("delay_s", delay_s)
         self._recogniser = recogniser
         self._delay_s = delay_s
 
@@ -56,6 +58,8 @@ class InlineSynthesiser:
     """A real synthesiser of which each call takes `delay_s`, at the `rate` of the loudspeaker."""
 
     def __init__(self, synthesiser: Synthesiser, *, delay_s: float, rate: int = 48_000) -> None:
+        check_seconds("delay_s", delay_s)
+        check_rate("rate", rate)
         self.rate = rate
         self._synthesiser = synthesiser
         self._delay_s = delay_s

@@ -9,6 +9,7 @@ import numpy as np
 from discussion_helper.audio.analysis import voiced
 from discussion_helper.audio.frames import Samples
 from discussion_helper.stt.base import Recognised
+from discussion_helper.testing.room.limits import check_each, check_seconds
 
 __all__ = ["LEAST_SCORE", "KnownSound", "MatchingRecogniser", "ScriptedRecogniser"]
 
@@ -28,6 +29,8 @@ class ScriptedRecogniser:
     """
 
     def __init__(self, texts: Sequence[str] = (), *, delay_s: float = 0.2) -> None:
+        check_each("texts", texts, str, fix='Use a list of texts: ["hello"].')
+        check_seconds("delay_s", delay_s)
         self._texts = list(texts)
         self._delay_s = delay_s
         self._known: tuple[bytes, str] = (b"", "")
@@ -69,6 +72,7 @@ class MatchingRecogniser:
 
     def __init__(self, known: Callable[[], Iterable[KnownSound]], *, delay_s: float = 0.2) -> None:
         """`known` is asked at each call. Each takes `delay_s`."""
+        check_seconds("delay_s", delay_s)
         self._known = known
         self._delay_s = delay_s
         self.calls: list[tuple[float, float | None]] = []

@@ -4,28 +4,33 @@ import asyncio
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from types import TracebackType
-from typing import Literal, Self, TypeVar
+from typing import Self, TypeVar, get_args
 
 import anyio
 
 from discussion_helper.audio.echo import EchoPath
 from discussion_helper.audio.frames import Frame, Samples
 from discussion_helper.audio.inbox import Inbox
+from discussion_helper.bounds import check_one_of, check_whole
+from discussion_helper.errors import SettingError
 from discussion_helper.listening import hearing_with
 from discussion_helper.parts import Responder, Thread
 from discussion_helper.policy import Policy
 from discussion_helper.session import Session
 from discussion_helper.stt.base import Recogniser
 from discussion_helper.testing.room.detectors import Detectors
+from discussion_helper.testing.room.limits import check_each, check_lasting, check_rate, check_seconds, check_type
 from discussion_helper.testing.room.line import After, Line
 from discussion_helper.testing.room.recognisers import MatchingRecogniser
 from discussion_helper.testing.room.scene import Scene
+from discussion_helper.testing.room.situation import ordinal, situation
 from discussion_helper.testing.room.stepped_work import SteppedWork
-from discussion_helper.testing.room.tape import Mark, Tape
+from discussion_helper.testing.room.tape import MARK_KINDS, Mark, MarkKind, Tape
 from discussion_helper.testing.room.troubles import Trouble
 from discussion_helper.testing.room.world import LIMIT_S, RoomWorld
 from discussion_helper.testing.virtual_clock import VirtualTimeLoop
 from discussion_helper.tts.base import Synthesiser
+from discussion_helper.types import Floor
 from discussion_helper.voice.assembly import hearing_of, overlap_of, session_on
 from discussion_helper.voice.audio_work import AudioWork, Tap
 from discussion_helper.voice.engine import AudioEngine
@@ -62,8 +67,11 @@ class Room:
         """`detectors` makes what hears voices, None = as in a real talk; `echo_path` makes what removes the echo. `tap`
         is shown every item, and `note_tap` every note, of the audio work.
 
-        A talk beyond `limit_s` raises RuntimeError, so that no test runs for ever.
+        A talk beyond `limit_s` raises RuntimeError, so that no test runs for ever. Raises SettingError.
         """
+        if scene is not None:
+            check_type("scene", scene, Scene, fix="Use Scene(...).")
+        check_lasting("limit_s", limit_s)
         self.scene = scene or Scene()
         self._detectors, self._echo_path, self._tap = detectors, echo_path, tap
         self._tuning, self._note_tap = tuning, note_tap
@@ -145,12 +153,13 @@ class Room:
     ) -> Session:
         """A session in this room, to be started by you; leaving the room stops it. One at most: else RuntimeError.
 
-        The synthesiser must have the loudspeaker's rate, or be an `InlineSynthesiser`: ValueError.
+        The synthesiser must have the loudspeaker's rate, or be an `InlineSynthesiser`: SettingError.
         """
         if self._session is not None:
             raise RuntimeError("There is one session in a room; make another room.")
         if synthesiser.rate != self.scene.loudspeaker.rate:
-            raise ValueError(f"The synthesiser makes {synthesiser.rate} Hz, the loudspeaker wants another rate.")
+            what = f"synthesiser: it makes {synthesiser.rate} Hz, the loudspeaker plays {self.scene.loudspeaker.rate}."
+            raise SettingError(what, fix="Give it the loudspeaker's rate, or use an InlineSynthesiser.")
         self._policy, self._language = policy or Policy(), language
         self._session = session_on(
             self.engine,
@@ -165,7 +174,7 @@ class Room:
 
     def recogniser(self, *, delay_s: float = 0.2) -> MatchingRecogniser:
         """One that knows the lines said in this room, and finds in what it is given what is really there."""
-        return MatchingRecogniser(lambda: self._world.known.values(), delay_s=delay_s)
+        return MatchingRecogniser(lambda: self._world.known, delay_s=delay_s)
 
     # -- what happens in it
 
@@ -183,37 +192,88 @@ class Room:
         text: str = "",
         dbfs: float | None = -26.0,
     ) -> None:
-        """Let somebody say it: now, at a time, or after something. See `Line`."""
+        """Let somebody say it: now, at a time, or after something. See `Line`.
+
+        One text may have many sounds, a sound has one text: SettingError for another, and for what `Line` refuses.
+        """
+        if at_s is not None and after is not None:
+            raise SettingError("at_s: it is to be said after something as well.", fix="Give at_s or after, not both.")
         self._world.say(Line(sound, after or (self.now_s if at_s is None else at_s), text, dbfs))
 
     def trouble(self, trouble: Trouble) -> None:
-        """Let something go wrong."""
+        """Let something go wrong. Raises SettingError for what is none of the `troubles`."""
+        check_each("trouble", [trouble], get_args(Trouble), fix="Use Unplugged(...), Stalled(...) and so on.")
         self._world.around.troubles.append(trouble)
 
     def move(self, *, rate: int | None = None) -> None:
         """Let other devices be the system's default ones; `rate` of the microphone in hertz, None = the same."""
+        if rate is not None:
+            check_rate("rate", rate)
         self._world.move(rate)
 
     async def until(self, condition: Callable[[], bool], *, within_s: float = 60.0) -> float:
         """Wait until `condition()` holds, which is tried after every block; when that was.
 
-        Raises TimeoutError after `within_s` seconds.
+        Raises what the session failed with once it has, and TimeoutError after `within_s` seconds, which tells what has
+        happened so far.
         """
-        with anyio.fail_after(within_s), self._world.watching(condition) as holds:
-            await holds.wait()
-        return self.now_s
+        return await self._until(condition, "The condition did not hold", within_s)
 
-    async def reached(
-        self, kind: Literal["reply", "halt", "line", "line_end"], number: int = 1, *, within_s: float = 60.0
-    ) -> Mark:
-        """Wait for a mark. Raises TimeoutError."""
-        await self.until(lambda: self._world.is_passed(kind, number), within_s=within_s)
+    async def reached(self, kind: MarkKind, number: int = 1, *, within_s: float = 60.0) -> Mark:
+        """Wait for a mark. Raises as `until`, and RuntimeError for a reply that cannot come: the session has ended."""
+        check_one_of("kind", kind, MARK_KINDS)
+        check_whole("number", number, 1, 10**9)
+        what = f'There was no {ordinal(number)} "{kind}"'
+
+        def is_decided() -> bool:
+            return self._world.is_passed(kind, number) or self._is_impossible(kind, number)
+
+        await self._until(is_decided, what, within_s)
+        if not self._world.is_passed(kind, number):
+            raise RuntimeError(f"{what}, and none will come: {situation(self._session, self._world.marks)}.")
         return self._world.mark_of(kind, number)
 
     async def quiet(self, for_s: float = 1.0, *, within_s: float = 60.0) -> float:
-        """Wait until the loudspeaker has been silent for so long; when it fell silent. Raises TimeoutError."""
-        await self.until(lambda: self._world.silent_s >= for_s, within_s=within_s)
+        """Wait until nobody has said anything for so long; when the loudspeaker fell silent. Raises as `until`.
+
+        Lines that are still to come at their time, and an answer that is on its way, are waited for; lines that wait
+        for a mark are not. `for_s` must be longer than the end of a turn and its recognition take, or a reply may
+        follow. Where nothing was said or is to be, as right after the start, that is after `for_s` seconds.
+        """
+        check_seconds("for_s", for_s)
+
+        def is_quiet() -> bool:
+            answers = self._session is not None and self._session.floor in (Floor.THINKING, Floor.SPEAKING)
+            return not answers and min(self._world.silent_s, self._world.unsaid_s) >= for_s
+
+        await self._until(is_quiet, f"It was not quiet for {for_s:g} s", within_s)
         return self.now_s - self._world.silent_s
+
+    async def _until(self, condition: Callable[[], bool], what: str, within_s: float) -> float:
+        check_lasting("within_s", within_s)
+        holds = False
+
+        def is_over() -> bool:
+            nonlocal holds
+            holds = holds or condition()
+            return holds or self._has_failed
+
+        with anyio.move_on_after(within_s), self._world.watching(is_over) as over:
+            await over.wait()
+        if holds:
+            return self.now_s
+        if self._session is not None and self._has_failed:
+            await self._session.wait()  # raises it
+        raise TimeoutError(f"{what} within {within_s:g} s: {situation(self._session, self._world.marks)}.")
+
+    def _is_impossible(self, kind: str, number: int) -> bool:
+        """Of a reply, when the session has ended without failing."""
+        over = self._session is not None and self._session.ended and not self._has_failed
+        return over and kind in ("reply", "halt") and not self._world.has(kind, number)
+
+    @property
+    def _has_failed(self) -> bool:
+        return self._session is not None and self._session.ended and self._session.discussion.reason == "failed"
 
     @property
     def recording(self) -> Tape:

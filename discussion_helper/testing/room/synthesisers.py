@@ -5,9 +5,11 @@ import zlib
 import anyio
 import numpy as np
 
-from discussion_helper.audio.analysis import at_level, voiced
+from discussion_helper.audio.analysis import at_level
 from discussion_helper.audio.frames import Samples
 from discussion_helper.audio.resample import resample
+from discussion_helper.bounds import check_number
+from discussion_helper.testing.room.limits import check_audible, check_rate, check_samples, check_seconds, check_seed
 from discussion_helper.tts.base import Speech
 
 __all__ = ["WORDS_PER_S", "CutSynthesiser", "speech_like"]
@@ -29,9 +31,12 @@ class CutSynthesiser:
     def __init__(
         self, *, rate: int = 48_000, voice: Samples | None = None, dbfs: float = -20.0, delay_s: float = 0.1
     ) -> None:
+        check_rate("rate", rate)
+        check_number("dbfs", dbfs, -120.0, 0.0, unit="decibels")
+        check_seconds("delay_s", delay_s)
         self.rate = rate
-        voice = speech_like(8.0, rate) if voice is None else voice
-        self._voice = at_level(voice, voiced(voice, rate).level_dbfs, dbfs)
+        voice = speech_like(8.0, rate) if voice is None else check_samples("voice", voice)
+        self._voice = at_level(voice, check_audible("voice", voice, rate).level_dbfs, dbfs)
         self._delay_s = delay_s
         self.spoken: list[str] = []
         self.closed = False
@@ -61,6 +66,9 @@ class CutSynthesiser:
 
 def speech_like(seconds: float, rate: int, *, seed: int = 1) -> Samples:
     """A voice that says nothing: four vowels a second, with a pitch that wanders and pauses for breath."""
+    check_number("seconds", seconds, 0.1, 3_600.0, unit="seconds")
+    check_rate("rate", rate)
+    check_seed(seed)
     random = np.random.default_rng(seed)
     at_s = np.arange(round(seconds * _RATE), dtype=np.float32) / np.float32(_RATE)
     syllables = np.floor(at_s * 4.0).astype(int)

@@ -2,13 +2,17 @@
 
 import math
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 
 from discussion_helper.audio.analysis import SILENT_DBFS, Span, audible, holes, last_above
 from discussion_helper.audio.frames import Samples
 
-__all__ = ["GAIN_S", "Mark", "Rendered", "Tape"]
+__all__ = ["GAIN_S", "MARK_KINDS", "Mark", "MarkKind", "Rendered", "Tape"]
+
+MarkKind = Literal["reply", "halt", "line", "line_end", "voice", "voice_end"]
+MARK_KINDS: tuple[str, ...] = get_args(MarkKind)
 
 GAIN_S = 0.001
 """The loudspeaker's gain is measured over so long."""

@@ -1,8 +1,11 @@
-"""What goes wrong with devices."""
+"""What goes wrong with devices. Each raises SettingError for what cannot be."""
 
 import math
 from dataclasses import dataclass
 from typing import Literal
+
+from discussion_helper.bounds import check_number
+from discussion_helper.testing.room.limits import LONGEST_S, check_lasting, check_rate, check_seconds, check_which
 
 __all__ = ["Hanging", "Stalled", "Trouble", "Unplugged", "Which", "WrongStamps", "Zeros", "is_on"]
 
@@ -19,6 +22,11 @@ class Unplugged:
     rate: int | None = None
     """Of the microphone that is there afterwards, in hertz; None = the same."""
 
+    def __post_init__(self) -> None:
+        _check(self)
+        if self.rate is not None:
+            check_rate("rate", self.rate)
+
 
 @dataclass(frozen=True, slots=True)
 class Stalled:
@@ -33,6 +41,10 @@ class Stalled:
     for_s: float
     lost: bool = True
 
+    def __post_init__(self) -> None:
+        _check(self)
+        check_seconds("for_s", self.for_s)
+
 
 @dataclass(frozen=True, slots=True)
 class Hanging:
@@ -44,6 +56,10 @@ class Hanging:
     """As long as one of PortAudio's that hangs is waited for."""
     for_s: float = math.inf
 
+    def __post_init__(self) -> None:
+        _check(self)
+        check_seconds("close_s", self.close_s)
+
 
 @dataclass(frozen=True, slots=True)
 class Zeros:
@@ -51,6 +67,9 @@ class Zeros:
 
     at_s: float
     for_s: float = math.inf
+
+    def __post_init__(self) -> None:
+        _check(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +81,10 @@ class WrongStamps:
     at_s: float = 0.0
     for_s: float = math.inf
 
+    def __post_init__(self) -> None:
+        _check(self)
+        check_number("by_s", self.by_s, -LONGEST_S, LONGEST_S, unit="seconds")
+
 
 Trouble = Unplugged | Stalled | Hanging | Zeros | WrongStamps
 
@@ -69,3 +92,10 @@ Trouble = Unplugged | Stalled | Hanging | Zeros | WrongStamps
 def is_on(trouble: Trouble, at_s: float) -> bool:
     """Whether it lasts at that time."""
     return trouble.at_s <= at_s < trouble.at_s + trouble.for_s
+
+
+def _check(trouble: Trouble) -> None:
+    if not isinstance(trouble, Zeros):
+        check_which(trouble.which)
+    check_seconds("at_s", trouble.at_s)
+    check_lasting("for_s", trouble.for_s)

@@ -4,15 +4,19 @@ import math
 from collections import deque
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import anyio
+import numpy as np
 
-from discussion_helper.audio.analysis import at_level, voiced
+from discussion_helper.audio.analysis import Voiced, at_level
 from discussion_helper.audio.frames import Frame, Samples
 from discussion_helper.audio.handover import LoopHandover
 from discussion_helper.audio.inbox import Inbox
 from discussion_helper.audio.resample import resample
+from discussion_helper.errors import SettingError
 from discussion_helper.testing.room.acoustics import Acoustics
+from discussion_helper.testing.room.limits import check_audible
 from discussion_helper.testing.room.line import After, Line
 from discussion_helper.testing.room.loudspeaker_stream import LoudspeakerStream
 from discussion_helper.testing.room.microphone_stream import MicrophoneStream
@@ -31,6 +35,16 @@ LIMIT_S = 4 * 3600.0
 TICK_S = 0.01
 """How often conditions are tried while no device is open."""
 _HEARING_RATE = 16_000
+_SAME = 0.999
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Said:
+    """A line that waits for its mark, at the room's rate."""
+
+    line: Line
+    sound: Samples
+    voice: Voiced
 
 
 class RoomWorld:
@@ -38,7 +52,7 @@ class RoomWorld:
 
     def __init__(self, scene: Scene, clock: Callable[[], float], inbox: Inbox, *, limit_s: float = LIMIT_S) -> None:
         self.around = Surroundings(scene.rate, clock, clock(), inbox, list(scene.troubles))
-        self.known: dict[str, KnownSound] = {}
+        self.known: list[KnownSound] = []
         self.driver: SteppedWork | None = None
         self._scene = scene
         self._limit_s = limit_s
@@ -54,7 +68,8 @@ class RoomWorld:
         self._microphone: MicrophoneStream | None = None
         self._marks: list[Mark] = []
         self._counts: dict[str, int] = {}
-        self._waiting: list[tuple[After, Line]] = []
+        self._waiting: list[tuple[After, _Said]] = []
+        self._said_until_s = 0.0
         self._moved: Callable[[], object] = lambda: None
         self._moved_rate: int | None = None
         self._watched: list[tuple[Callable[[], bool], anyio.Event]] = []
@@ -163,36 +178,51 @@ class RoomWorld:
     # -- people and marks
 
     def say(self, line: Line) -> None:
-        """Let somebody say it."""
+        """Let somebody say it. Raises SettingError for what nobody hears, and for a known sound with another text."""
         sound = _at_rate(line.sound, self._scene.rate)
+        said = _Said(line, sound, check_audible("sound", sound, self._scene.rate))
         if line.text:
-            self.known[line.text] = KnownSound(line.text, resample(sound, self._scene.rate, _HEARING_RATE))
+            self._know(KnownSound(line.text, resample(sound, self._scene.rate, _HEARING_RATE)))
         if isinstance(line.at, After) and not self._has(line.at):
-            self._waiting.append((line.at, line))
+            self._waiting.append((line.at, said))
         else:
-            self._place(line, sound)
+            self._place(said)
+
+    def _know(self, sound: KnownSound) -> None:
+        """A sound with two texts would be recognised as both; one text may have many sounds."""
+        same = next((it for it in self.known if _are_same(it.samples, sound.samples)), None)
+        if same is None:
+            self.known.append(sound)
+        elif same.text != sound.text:
+            what = f"text: these samples say {same.text!r:.80} already."
+            raise SettingError(what, fix="Say the same text, or other samples: speech_like(..., seed=...).")
 
     def _has(self, after: After) -> bool:
-        return self._counts.get(after.kind, 0) >= after.number
+        return self.has(after.kind, after.number)
 
-    def _place(self, line: Line, sound: Samples) -> None:
-        voice = voiced(sound, self._scene.rate)
-        louder = sound if line.dbfs is None else at_level(sound, voice.level_dbfs, line.dbfs)
+    def has(self, kind: str, number: int) -> bool:
+        """Whether there is that mark, though its time may be to come."""
+        return self._counts.get(kind, 0) >= number
+
+    def _place(self, said: _Said) -> None:
+        line, voice = said.line, said.voice
+        louder = said.sound if line.dbfs is None else at_level(said.sound, voice.level_dbfs, line.dbfs)
         at_s = line.at
         if isinstance(at_s, After):
             at_s = self.mark_of(at_s.kind, at_s.number).at_s + at_s.plus_s
         start = self._acoustics.say(max(0, round(at_s * self._scene.rate)), louder)
-        places = {"line": 0, "voice": voice.start, "voice_end": voice.end, "line_end": len(sound)}
+        self._said_until_s = max(self._said_until_s, (start + len(louder)) / self._scene.rate)
+        places = {"line": 0, "voice": voice.start, "voice_end": voice.end, "line_end": len(louder)}
         for kind, place in places.items():
             self._mark(kind, (start + place) / self._scene.rate, text=line.text)
 
     def _mark(self, kind: str, at_s: float, *, text: str = "", generation: int = -1) -> None:
         number = self._counts[kind] = self._counts.get(kind, 0) + 1
         self._marks.append(Mark(kind, number, at_s, text, generation))
-        due = [(after, line) for after, line in self._waiting if (after.kind, after.number) == (kind, number)]
-        for after, line in due:
-            self._waiting.remove((after, line))
-            self._place(line, _at_rate(line.sound, self._scene.rate))
+        due = [it for it in self._waiting if (it[0].kind, it[0].number) == (kind, number)]
+        self._waiting = [it for it in self._waiting if it not in due]
+        for _, said in due:
+            self._place(said)
 
     def mark_of(self, kind: str, number: int) -> Mark:
         """That mark."""
@@ -200,7 +230,7 @@ class RoomWorld:
 
     def is_passed(self, kind: str, number: int) -> bool:
         """Whether there is that mark, and its time has come."""
-        return self._counts.get(kind, 0) >= number and self.mark_of(kind, number).at_s <= self.around.now_s
+        return self.has(kind, number) and self.mark_of(kind, number).at_s <= self.around.now_s
 
     def _halted(self, generation: int) -> None:
         self._mark("halt", self.around.now_s, generation=generation)
@@ -220,6 +250,16 @@ class RoomWorld:
             return self.around.now_s
         return self.around.now_s - self._rendered[-1].start / self._scene.rate - 0.01
 
+    @property
+    def unsaid_s(self) -> float:
+        """For so long nobody has said a line; negative while a line is said, or is still to come at its time."""
+        return self.around.now_s - self._said_until_s
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """Those whose time has come, in its order."""
+        return tuple(sorted((it for it in self._marks if it.at_s <= self.around.now_s), key=lambda mark: mark.at_s))
+
     def tape(self) -> Tape:
         """Up to now."""
         end = math.floor(self.around.now_s * self._scene.rate + 1e-6)
@@ -233,4 +273,10 @@ class RoomWorld:
 
 
 def _at_rate(sound: Samples | Frame, rate: int) -> Samples:
-    return resample(sound.samples, sound.rate, rate) if isinstance(sound, Frame) else sound
+    return resample(sound.samples, sound.rate, rate) if isinstance(sound, Frame) else np.asarray(sound, np.float32)
+
+
+def _are_same(one: Samples, other: Samples) -> bool:
+    """But for their loudness."""
+    power = float(np.sqrt((one @ one) * (other @ other))) if len(one) == len(other) else 0.0
+    return power > 0.0 and float(one @ other) / power > _SAME
