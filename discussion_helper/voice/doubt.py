@@ -16,7 +16,7 @@ whatever the length; people who go on are below 0.9 after 1.4 s, but for one.
 
 from discussion_helper.voice.words import Words
 
-__all__ = ["A_SECOND", "BASE", "MOST", "MOST_GOING_ON", "MOST_UNHEARD", "STOP", "WORDS_PER_S", "Doubt"]
+__all__ = ["A_SECOND", "BASE", "MOST", "MOST_GOING_ON", "MOST_UNHEARD", "STOP", "UNSEEN_WORDS", "WORDS_PER_S", "Doubt"]
 
 BASE, A_SECOND, MOST = 0.95, 0.3, 1.3
 """Of no voice at all, for each second of it, and at most."""
@@ -26,8 +26,9 @@ STOP = 0.1
 """So much more for a stop word alone: not to be heard is worse there than to be heard wrongly."""
 MOST_UNHEARD = 0.95
 """Where the neural detector hears no voice."""
-WORDS_PER_S = 8.0
-"""Nobody says more. A recogniser that hears four words in an eighth of a second has made them up."""
+WORDS_PER_S, UNSEEN_WORDS = 10.0, 1.5
+"""Nobody says more, and the detector may miss a syllable or two. A recogniser that hears four words in an eighth of a
+second has made them up."""
 
 
 class Doubt:
@@ -42,7 +43,7 @@ class Doubt:
 
         `stops`: they are a stop word and nothing else. `unheard`: the neural detector hears no voice there.
         """
-        can_be_said = stops or len(words.text.split()) <= 1 + WORDS_PER_S * words.voiced_s
+        can_be_said = stops or len(words.text.split()) <= UNSEEN_WORDS + WORDS_PER_S * words.voiced_s
         most = MOST_UNHEARD if unheard else self._most(words) + STOP * stops
         return can_be_said and words.doubt <= most + self._shift
 

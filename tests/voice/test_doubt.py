@@ -19,6 +19,7 @@ from discussion_helper.voice.words import Words
         ("The next generation of those prices", 6.0, 1.47, False),
         ("I don't think so.", 0.13, 0.5, False),
         ("I don't think so.", 0.5, 0.5, True),
+        ("Is this all?", 0.16, 0.7, True),
     ],
 )
 def test_the_less_voice_the_less_doubt_and_no_more_words_than_can_be_said(
