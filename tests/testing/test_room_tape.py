@@ -8,6 +8,7 @@ import pytest
 
 from discussion_helper.audio.frames import Samples
 from discussion_helper.audio.inbox import Item, Played
+from discussion_helper.audio.playback import FADE_S
 from discussion_helper.testing.room import Loudspeaker, Microphone, NoEchoPath, Room, Scene, Stalled, cheap_detectors
 
 pytestmark = pytest.mark.anyio
@@ -55,7 +56,7 @@ async def test_turned_down_halted_and_dead() -> None:
         tape = it.recording
 
     assert 0.02 < tape.ducked_s(1.0) < LATEST_S + 0.01
-    assert 1.02 < tape.silent_s(1.0) < 1.0 + LATEST_S + 0.005
+    assert 1.02 < tape.silent_s(1.0) < 1.0 + LATEST_S + FADE_S
     assert 0.0 == tape.ducked_s(1.5)
     assert 1.5 < tape.ducked_s(0.5, by_db=40.0) < 1.5 + LATEST_S + 0.01
     assert 0 == tape.dead_samples
