@@ -178,7 +178,7 @@ class DatabaseShelf:
         last = self._database.execute("SELECT max(position) FROM turns WHERE thread_id = ?", (thread_id,)).fetchone()[0]
         if (-1 if last is None else last) != start - 1:
             what = f"Thread {thread_id}: another process has written to it."
-            raise OvertakenError(what, fix="Get it from the store again, and let one process at a time have it.")
+            raise OvertakenError(what, fix="End one of the two, and open it again: one process at a time may have it.")
 
     def _put_metadata(self, info: ThreadInfo) -> None:
         if self._metadata("WHERE thread_id = ?", info.id).get(info.id, {}) == info.metadata:

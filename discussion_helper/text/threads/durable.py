@@ -171,7 +171,7 @@ class DurableThreads:
         kept = self._kept.get(thread)
         if kept is None:
             what = f"Thread {thread.id} is not this store's any more: deleted, or changed by another process."
-            raise LostError(what, fix="Get it from the store again.")
+            raise LostError(what, fix="Open it again, in one process at a time.")
         return kept
 
     async def _write(self, thread: Thread, new: tuple[Turn, ...]) -> None:
