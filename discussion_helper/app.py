@@ -30,6 +30,8 @@ from discussion_helper.voice.assembly import session_on
 from discussion_helper.voice.devices import RATE, Devices, file_devices, sound_devices
 from discussion_helper.voice.engine import AudioEngine
 from discussion_helper.voice.health import Health
+from discussion_helper.voice.hearing import EchoPath as AnyEchoPath
+from discussion_helper.voice.hearing import Hearing
 
 __all__ = ["LLM_MODEL", "Talk", "model_names", "open_talk", "responder_for"]
 
@@ -80,7 +82,7 @@ async def open_talk(
     await anyio.to_thread.run_sync(_try_hearing, settings)
     models = {"stt": settings.stt, "voice": settings.voice, "llm": _answers(responder, choices, settings)}
     async with (
-        recording_to(record, settings_for(settings.policy, settings.language, **models)) as recording,
+        recording_to(record, settings_for(settings.policy, settings.language, settings.tuning, **models)) as recording,
         _engine(devices, settings, None if recording is None else recording.recorder) as engine,
     ):
         answering, answers = await anyio.to_thread.run_sync(_answering, responder, choices.llm, settings)
@@ -128,7 +130,7 @@ def _engine(devices: Devices, settings: Settings, recorder: Recorder | None) -> 
         open_capture=devices.open_capture,
         open_playback=devices.open_playback,
         follow=devices.follow,
-        hearing=lambda rate: hearing_with(rate, echo, policy=settings.policy, language=settings.language),
+        hearing=lambda rate: _hearing(rate, echo, settings),
         tap=None if recorder is None else recorder.item,
         note_tap=None if recorder is None else recorder.note,
     )
@@ -141,7 +143,12 @@ def _try_hearing(settings: Settings) -> None:
     for 1.1 s, and the microphone was open 1.5 to 2.5 s after the session's start; now 0.04 to 0.2 s after it (three
     starts each, in turn). Raises ModelMissing and ModelCorrupt.
     """
-    hearing_with(RATE, EchoPath(), policy=settings.policy, language=settings.language)
+    _hearing(RATE, EchoPath(), settings)
+
+
+def _hearing(rate: int, echo: AnyEchoPath, settings: Settings) -> Hearing:
+    policy, language, tuning = settings.policy, settings.language, settings.tuning
+    return hearing_with(rate, echo, policy=policy, language=language, tuning=tuning)
 
 
 def _ears_and_voice(choices: Choices, settings: Settings) -> tuple[Recogniser, Synthesiser]:

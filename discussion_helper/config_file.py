@@ -3,47 +3,22 @@
 import json
 import os
 import re
+import stat
+import tempfile
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from discussion_helper.config_keys import KEYS, Value, checked, flat
 from discussion_helper.errors import SettingError
-from discussion_helper.policy import Policy
-from discussion_helper.settings import Settings
+from discussion_helper.regular_file import regular_bytes
+from discussion_helper.shown import LONGEST
 
 __all__ = ["KEYS", "VARIABLE", "Value", "config_path", "read_config", "write_config"]
 
 VARIABLE = "DISCUSSION_HELPER_CONFIG"
 """Names another file than the platform's."""
-Value = str | bool | int | float
-
-KEYS: Mapping[str, str] = {
-    "language": "text",
-    "stt": "text",
-    "voice": "text",
-    "llm": "text",
-    "system": "text",
-    "microphone": "text",
-    "loudspeaker": "text",
-    "barge_in": "true or false",
-    "max_sentences": "a whole number",
-    "silence_timeout": "a number of seconds",
-}
-"""What may stand in the file, and of what kind it is: the options of `talk`, without their dashes."""
-
-_TYPES: Mapping[str, tuple[type, ...]] = {
-    "text": (str,),
-    "true or false": (bool,),
-    "a whole number": (int,),
-    "a number of seconds": (int, float),
-}
-_POLICY = {
-    "barge_in": "allow_barge_in",
-    "max_sentences": "max_reply_sentences",
-    "silence_timeout": "silence_timeout_s",
-}
-"""The field of the policy that a key is."""
 _LARGEST = 65_536
 """Bytes. A file of settings is not longer."""
 
@@ -58,11 +33,13 @@ def config_path() -> Path:
 
 
 def read_config(path: Path | None = None) -> dict[str, Value]:
-    """What the file says, checked; {} where there is none. Raises SettingError naming the file, the key and the fix."""
+    """What the file says, checked; {} where there is none, and in the null device.
+
+    Raises SettingError naming the file, the key and the fix; also for a pipe and the like, which is not opened.
+    """
     path = path or config_path()
     try:
-        with path.open("rb") as file:
-            data = file.read(_LARGEST + 1)
+        data = b"" if _is_null_device(path) else regular_bytes(path, _LARGEST + 1)
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:  # ValueError: a null character in its name
@@ -74,18 +51,37 @@ def read_config(path: Path | None = None) -> dict[str, Value]:
 def write_config(values: Mapping[str, Value], path: Path | None = None) -> Path:
     """Put these into the file and leave everything else in it as it is; the file's path.
 
-    It is written beside the old one and takes its place at once. Raises SettingError.
+    It is written beside the old one and takes its place at once; what is no file is left alone. Raises SettingError.
     """
     path = path or config_path()
+    _check_replaceable(path)
     wanted = _checked(path, {**read_config(path), **values})
     try:
         text = path.read_text(encoding="utf-8") if path.exists() else ""
         path.parent.mkdir(parents=True, exist_ok=True)
-        _replace(path, _edited(text, values, wanted))
+        _replace(path.resolve(), _edited(text, values, wanted))  # a link stays a link
     except OSError as error:
-        fix = f"Name a file that can be written in {VARIABLE}."
-        raise SettingError(f"{path} cannot be written ({error.strerror}).", fix=fix) from error
+        raise _not_written(path, error.strerror) from error
     return path
+
+
+def _is_null_device(path: Path) -> bool:
+    return stat.S_ISCHR(path.stat().st_mode) and path.samefile(os.devnull)
+
+
+def _check_replaceable(path: Path) -> None:
+    """Raises SettingError for a device, a pipe, a socket or a folder: a file would take its place, for everybody."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):  # nothing is there, or whoever reads it says what is wrong
+        return
+    if not stat.S_ISREG(mode):
+        raise _not_written(path, "it is no file")
+
+
+def _not_written(path: Path, reason: object) -> SettingError:
+    fix = f"Name a file that can be written in {VARIABLE}."
+    return SettingError(f"{path} cannot be written ({reason}).", fix=fix)
 
 
 def _parsed(path: Path, data: bytes) -> dict[str, Any]:
@@ -94,75 +90,73 @@ def _parsed(path: Path, data: bytes) -> dict[str, Any]:
         raise SettingError(f"{path} is longer than {_LARGEST} bytes.", fix="Leave nothing in it but settings.")
     try:
         return tomllib.loads(data.decode("utf-8-sig").replace("\r\n", "\n"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        reason = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error) or "it is too deep"
-        raise SettingError(f"{path} is not TOML: {reason}.", fix=fix) from error
+    except (ValueError, RecursionError) as error:  # a number of too many digits is no TOMLDecodeError
+        raise SettingError(f"{path} is not TOML: {_why(error)}.", fix=fix) from error
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not UTF-8"
+    return str(error)[:LONGEST] if isinstance(error, ValueError) else "it is too deep"
 
 
 def _checked(path: Path, values: Mapping[str, Any]) -> dict[str, Value]:
-    for key, value in values.items():
-        if key not in KEYS:
-            raise SettingError(f"{path}: there is no setting {key!r}.", fix=f"Use {', '.join(KEYS)}.")
-        kind = KEYS[key]
-        if not isinstance(value, _TYPES[kind]) or (isinstance(value, bool) and kind != "true or false"):
-            raise SettingError(f"{path}: {key}: {value!r} is not {kind}.", fix=f"Use {kind}, or leave it out.")
-        if isinstance(value, str) and not _is_utf8(value):
-            raise SettingError(f"{path}: {key}: {value!r} is no text.", fix="Use characters of Unicode.")
     try:
-        Settings(**{key: value for key, value in values.items() if key not in _POLICY})
-        Policy(**{_POLICY[key]: value for key, value in values.items() if key in _POLICY})
+        return checked(flat(values))
     except SettingError as error:
-        raise SettingError(f"{path}: {_by_key(error.what)}", fix=error.fix) from error
-    return dict(values)
-
-
-def _is_utf8(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # half an emoji, or a byte of the command line that was none of a character
-        return False
-    return True
-
-
-def _by_key(what: str) -> str:
-    """The error of a field, by the key that it has in the file."""
-    field, colon, rest = what.partition(":")
-    keys = {name: key for key, name in _POLICY.items()}
-    return f"{keys.get(field, field)}{colon}{rest}"
+        raise SettingError(f"{path}: {error.what}", fix=error.fix) from error
 
 
 def _edited(text: str, values: Mapping[str, Value], wanted: Mapping[str, Value]) -> str:
     """The text with these lines; if that does not give what is wanted (a text over several lines), all is written."""
     lines = text.replace("\r\n", "\n").removeprefix("\ufeff").splitlines()
     for key, value in values.items():
-        line = f"{key} = {_toml(value)}"
-        places = [n for n, old in enumerate(lines) if re.match(rf'["\']?{key}["\']?\s*=', old.strip())]
+        top = next((n for n, line in enumerate(lines) if line.lstrip().startswith("[")), len(lines))  # a table begins
+        places = [n for n, old in enumerate(lines[:top]) if _key(key).match(old)]
         if places:
-            lines[places[0]] = line
+            lines[places[0]] = _line(key, value, lines[places[0]])
         else:
-            lines.append(line)
+            lines.insert(top, _line(key, value))
     edited = "\n".join(lines) + "\n"
     try:
-        kept = tomllib.loads(edited) == dict(wanted)
-    except tomllib.TOMLDecodeError:
+        kept = flat(tomllib.loads(edited)) == dict(wanted)
+    except (SettingError, ValueError, RecursionError):
         kept = False
     return edited if kept else "".join(f"{key} = {_toml(value)}\n" for key, value in wanted.items())
 
 
+def _key(key: str) -> re.Pattern[str]:
+    return re.compile(rf'\s*["\']?{re.escape(key)}["\']?\s*=[ \t]*')
+
+
+def _line(key: str, value: Value, old: str = "") -> str:
+    """The line that says so, with the comment that stood behind the old one."""
+    begins = _key(key).match(old)
+    return f"{begins[0] if begins else f'{key} = '}{_toml(value)}{_comment(old)}"
+
+
+def _comment(line: str) -> str:
+    """What follows the value in a line of one, with the spaces before it."""
+    for place in (match.start() for match in re.finditer("#", line)):
+        try:
+            tomllib.loads(line[:place])
+        except ValueError:  # it belongs to a text
+            continue
+        return line[len(line[:place].rstrip()) :]
+    return ""
+
+
 def _toml(value: Value) -> str:
-    """JSON's texts and numbers are TOML's as well, but for one control character."""
+    """JSON's texts, numbers and lists are TOML's as well, but for one control character."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _replace(path: Path, text: str) -> None:
-    import tempfile
-
-    path = path.resolve()  # a link stays a link
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, prefix=".settings-", delete=False) as file:
-        beside = Path(file.name)
-        file.write(text)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".settings-")
     try:
-        beside.replace(path)
-    except OSError:
-        beside.unlink()
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
         raise

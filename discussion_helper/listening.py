@@ -1,11 +1,11 @@
 """How a talk listens: which detectors hear a microphone, for those who hold a talk and those who replay one."""
 
+from discussion_helper.tuning import Tuning
 from discussion_helper.types import Policy
 from discussion_helper.vad.silero import SileroDetector
 from discussion_helper.vad.webrtc import WebRtcDetector
 from discussion_helper.voice.assembly import hearing_of, overlap_of
 from discussion_helper.voice.hearing import EchoPath, Hearing
-from discussion_helper.voice.tuning import Tuning
 
 __all__ = ["hearing_with"]
 

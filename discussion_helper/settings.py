@@ -6,6 +6,8 @@ from types import UnionType
 
 from discussion_helper.errors import SettingError
 from discussion_helper.policy import Policy
+from discussion_helper.shown import shown
+from discussion_helper.tuning import Tuning
 
 __all__ = ["Settings"]
 
@@ -36,6 +38,8 @@ class Settings:
     output: Path | None = None
     """WAV file that is written instead of playing to a loudspeaker."""
     policy: Policy = field(default_factory=Policy)
+    tuning: Tuning = field(default_factory=Tuning)
+    """Numbers of what hears; which of them is better a replay shows."""
 
     def __post_init__(self) -> None:
         for name in ("language", "stt", "voice", "llm", "system"):
@@ -44,11 +48,12 @@ class Settings:
             self._check_type(name, str | None, "text")
         self._check_type("output", Path | None, "a path")
         self._check_type("policy", Policy, "a Policy")
+        self._check_type("tuning", Tuning, "a Tuning")
         if not isinstance(self.inputs, tuple) or not all(isinstance(path, Path) for path in self.inputs):
-            raise SettingError(f"inputs: {self.inputs!r} is not a tuple of paths.", fix="Use (Path(...), ...).")
+            raise SettingError(f"inputs: {shown(self.inputs)} is not a tuple of paths.", fix="Use (Path(...), ...).")
         if not (self.language.isascii() and self.language.isalpha() and len(self.language) in (2, 3)):
             raise SettingError(
-                f"language: {self.language!r} is not a language code.", fix="Use two letters, such as en or de."
+                f"language: {shown(self.language)} is not a language code.", fix="Use two letters, such as en or de."
             )
         for name in ("stt", "voice", "llm"):
             if not getattr(self, name).strip():
@@ -61,7 +66,7 @@ class Settings:
     def _check_type(self, name: str, wanted: type | UnionType, words: str) -> None:
         value = getattr(self, name)
         if not isinstance(value, wanted):
-            raise SettingError(f"{name}: {value!r} is not {words}.", fix=f"Use {words}.")
+            raise SettingError(f"{name}: {shown(value)} is not {words}.", fix=f"Use {words}.")
 
 
 def _same_file(one: Path, other: Path) -> bool:

@@ -8,7 +8,11 @@ import pytest
 
 from discussion_helper.app import model_names, open_talk
 from discussion_helper.errors import DiscussionError, ModelMissing, SettingError
+from discussion_helper.recorder.recorder import RecordTo
+from discussion_helper.recorder.take import takes_in
+from discussion_helper.recorder.trials import heeded_by
 from discussion_helper.settings import Settings
+from discussion_helper.tuning import Tuning
 from discussion_helper.types import Message, Utterance
 
 pytestmark = pytest.mark.anyio
@@ -113,6 +117,28 @@ async def test_who_answers_with_a_responder_of_ones_own_needs_no_language_model(
     with pytest.raises(SettingError, match="responder: object has no reply"):
         async with open_talk(Settings(), responder=wrong):
             pass
+
+
+@pytest.mark.models
+async def test_the_tuning_reaches_what_hears_and_what_is_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[Tuning | None] = []
+
+    def hearing(*_: Any, tuning: Tuning | None = None, **__: Any) -> Any:
+        heard.append(tuning)
+
+    monkeypatch.setattr("discussion_helper.app.hearing_with", hearing)
+    clip = Path(__file__).parents[1] / "audio" / "speech" / "sphinx_goforward.wav"
+    tuning = Tuning(vad_threshold=0.6)
+    settings = Settings(inputs=(clip,), output=tmp_path / "talk.wav", tuning=tuning)
+    async with open_talk(settings, responder=Dictionary(), record=RecordTo(tmp_path / "talk")):
+        pass
+    (take,) = takes_in(tmp_path / "talk")
+
+    assert heard
+    assert {tuning} == set(heard)
+    assert tuning == heeded_by(take.header).tuning
 
 
 @pytest.mark.models

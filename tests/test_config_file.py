@@ -1,5 +1,9 @@
 """The settings file."""
 
+import errno
+import os
+import socket
+import sys
 from pathlib import Path
 
 import pytest
@@ -39,10 +43,23 @@ def test_what_was_written_is_read(file: Path) -> None:
 
 
 def test_comments_and_other_keys_stay(file: Path) -> None:
-    written(file, '# mine\r\nstt = "base"  # slow\r\nlanguage = "en"\r\n')
+    written(file, '# mine\r\nstt   = "a # b"  # slow "#"\r\nlanguage = "en"\r\n')
     write_config({"stt": "tiny.en", "barge_in": False}, file)
 
-    assert file.read_text() == '# mine\nstt = "tiny.en"\nlanguage = "en"\nbarge_in = false\n'
+    assert file.read_text() == '# mine\nstt   = "tiny.en"  # slow "#"\nlanguage = "en"\nbarge_in = false\n'
+
+
+def test_what_is_new_is_no_part_of_a_table(file: Path) -> None:
+    written(file, "# mine\n[vad]  # of the detector\nthreshold = 0.6\n")
+    write_config({"stt": "tiny.en"}, file)
+
+    assert file.read_text() == '# mine\nstt = "tiny.en"\n[vad]  # of the detector\nthreshold = 0.6\n'
+    assert {"stt": "tiny.en", "vad.threshold": 0.6} == read_config(file)
+
+
+@pytest.mark.parametrize("text", ["vad.threshold = 0.6", '"vad.threshold" = 0.6', "[vad]\nthreshold = 0.6"])
+def test_a_number_of_the_tuning_has_one_name_however_it_is_written(text: str, file: Path) -> None:
+    assert {"vad.threshold": 0.6} == read_config(written(file, text))
 
 
 def test_a_line_of_a_long_text_is_not_taken_for_a_setting(file: Path) -> None:
@@ -69,6 +86,20 @@ def test_a_line_of_a_long_text_is_not_taken_for_a_setting(file: Path) -> None:
         (b"stt = '\xff'", ["is not TOML", "UTF-8"]),
         ("#" * 70_000, ["longer than 65536 bytes"]),
         ("language = " + "[" * 5_000, ["is not TOML"]),
+        ("max_sentences = " + "9" * 10_000, ["is not TOML"]),
+        ("max_sentences = 0x" + "f" * 10_000, ["max_sentences: a number of too many digits is out of range"]),
+        ("silence_timeout = 0x" + "f" * 10_000, ["silence_timeout: a number of too many digits is out of range"]),
+        ("stt = 0x" + "f" * 10_000, ["stt: a number of too many digits is not text"]),
+        ('language = "' + "x" * 60_000 + '"', ["language: 'xxx", "is not a language code"]),
+        ("vad.threshold = 2", ["vad.threshold: 2 is out of range"]),
+        ("vad.on = 0.5", ["there is no setting 'vad.on'", "vad.threshold"]),
+        ("vad = 0.5", ["there is no setting 'vad'"]),
+        ("endpoint.early_s = 0.6", ["endpoint.early_s: 0.6 is above endpoint.silence_s"]),
+        ('"vad.threshold" = 0.5\n[vad]\nthreshold = 0.6', ["vad.threshold: it stands there twice"]),
+        ("barge_in_min_words = 1.5", ["barge_in_min_words: 1.5 is not a whole number"]),
+        ("barge_in_min_words = 99", ["barge_in_min_words: 99 is out of range"]),
+        ('barge_in_stop_words = "halt"', ["barge_in_stop_words: 'halt' is not a list of phrases"]),
+        ("barge_in_stop_words = [5]", ["barge_in_stop_words: "]),
     ],
 )
 def test_what_is_wrong_is_told_with_file_key_and_fix(text: str | bytes, words: list[str], file: Path) -> None:
@@ -84,6 +115,48 @@ def test_what_is_wrong_is_told_with_file_key_and_fix(text: str | bytes, words: l
 def test_a_folder_in_its_place_is_told(tmp_path: Path) -> None:
     with pytest.raises(SettingError, match="cannot be read"):
         read_config(tmp_path)
+
+
+def test_the_null_device_says_nothing() -> None:
+    assert {} == read_config(Path(os.devnull))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes and sockets have no paths there")
+def test_what_is_no_file_is_neither_opened_nor_replaced(tmp_path: Path) -> None:
+    pipe, listening, link = tmp_path / "pipe", tmp_path / "socket", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(listening))
+        for path in (pipe, listening, link):
+            with pytest.raises(SettingError, match=r"cannot be read \(It is no file\)"):
+                read_config(path)
+        for path in (pipe, listening, link, tmp_path):
+            with pytest.raises(SettingError, match=r"cannot be written \(it is no file\)\. Name a file"):
+                write_config({"stt": "base"}, path)
+
+        assert pipe.is_fifo()
+        assert listening.is_socket()
+        assert {pipe, listening, link} == set(tmp_path.iterdir())
+
+
+def test_a_full_disk_leaves_the_file_as_it_was_and_nothing_beside_it(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(file, 'stt = "base"\n')
+
+    def fdopen(descriptor: int, *_: object, **__: object) -> None:
+        os.close(descriptor)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("discussion_helper.config_file.os.fdopen", fdopen)
+    monkeypatch.setattr("discussion_helper.config_file.regular_bytes", lambda path, _: path.read_bytes())
+    with pytest.raises(SettingError, match="No space left on device"):
+        write_config({"stt": "tiny.en"}, file)
+    monkeypatch.undo()
+
+    assert 'stt = "base"\n' == file.read_text()
+    assert [file] == list(file.parent.iterdir())
 
 
 def test_a_wrong_value_is_not_written_and_nothing_is_lost(file: Path) -> None:
@@ -116,15 +189,19 @@ VALUES = {
     "text": st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip),
     "true or false": st.booleans(),
     "a whole number": st.integers(0, 10_000),
-    "a number of seconds": st.floats(0.0, 86_400.0),
+    "a number of seconds": st.floats(0.1, 5.0),
+    "a list of phrases": st.lists(st.text("abc", min_size=1, max_size=9), max_size=3),
+    "a number": st.floats(0.36, 0.49),
 }
-FILES = st.fixed_dictionaries({}, optional={key: VALUES[kind] for key, kind in KEYS.items() if key != "language"})
+BOUND = {"language", "barge_in_min_words", "vad.release", "endpoint.silence_s", "endpoint.max_turn_s"}
+"""What not every value of its kind fits."""
+FILES = st.fixed_dictionaries({}, optional={key: VALUES[kind] for key, kind in KEYS.items() if key not in BOUND})
 
 
 @given(before=FILES, after=FILES)
 def test_any_settings_come_back_as_they_were_written(
-    before: dict[str, str | bool | float],
-    after: dict[str, str | bool | float],
+    before: dict[str, Value],
+    after: dict[str, Value],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     file = tmp_path_factory.mktemp("settings") / "settings.toml"

@@ -27,6 +27,8 @@ from discussion_helper.settings import Settings
         ("output", "a.wav"),
         ("policy", None),
         ("policy", {}),
+        ("tuning", None),
+        ("tuning", {"vad.threshold": 0.5}),
     ],
 )
 def test_a_setting_of_the_wrong_kind_is_named(field: str, value: Any) -> None:

@@ -34,7 +34,11 @@ class Given(argparse.Action):
 
 
 def chosen_parts(arguments: argparse.Namespace) -> Settings:
-    """The settings of what listens, answers and speaks, and of the devices. Raises SettingError."""
+    """The settings of what listens, answers and speaks, of the devices, and what only the file says.
+
+    Raises SettingError.
+    """
+    only_there: dict[str, Any] = getattr(arguments, "only_in_file", {})
     return Settings(
         language=arguments.language,
         stt=arguments.stt,
@@ -42,6 +46,7 @@ def chosen_parts(arguments: argparse.Namespace) -> Settings:
         llm=arguments.llm,
         microphone=arguments.microphone or arguments.device,
         loudspeaker=arguments.loudspeaker or arguments.device,
+        **only_there,
     )
 
 
@@ -52,11 +57,15 @@ def with_file(arguments: argparse.Namespace) -> argparse.Namespace:
     Only for options of this command. Blocks. Raises SettingError naming the file.
     """
     from discussion_helper.config_file import config_path, read_config
+    from discussion_helper.config_keys import policy_of_keys, tuning_of_keys
 
     keys: set[str] = set()
     filled = argparse.Namespace(**vars(arguments))
     given: set[str] = getattr(arguments, "given", set())
-    for key, value in read_config().items():
+    values = read_config()
+    if values:
+        filled.only_in_file = {"policy": policy_of_keys(values), "tuning": tuning_of_keys(values)}
+    for key, value in values.items():
         name = _FLAGS.get(key, key)
         instead = any(getattr(arguments, other, None) for other in _INSTEAD.get(key, ()))
         if hasattr(arguments, name) and name not in given and not instead:
@@ -68,7 +77,7 @@ def with_file(arguments: argparse.Namespace) -> argparse.Namespace:
     return filled
 
 
-def _check(key: str, value: str | bool | int | float) -> None:
+def _check(key: str, value: object) -> None:
     """What it names is there: otherwise the command line would be blamed for it. Raises SettingError."""
     from discussion_helper.choices import llm_of, recogniser_of, voice_of
     from discussion_helper.config_file import config_path

@@ -2,14 +2,14 @@
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discussion_helper.commands.json_text import json_text
+from discussion_helper.errors import AudioFileError
 
 if TYPE_CHECKING:
-    from discussion_helper.recorder.heard import Heard
     from discussion_helper.recorder.replay import Outcome
     from discussion_helper.recorder.take import Take
     from discussion_helper.recorder.trials import Heeded
@@ -26,16 +26,34 @@ stays as it was, so that what follows the first change shows what would have bee
 """
 
 
+class _Wish(argparse.Action):
+    """Notes a setting to try; without one, or with `help`, lists those that there are."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,  # noqa: ARG002 - as actions are called
+    ) -> None:
+        if values in (None, "help"):
+            for line in _names():
+                print(line)
+            parser.exit()
+        namespace.wishes = [*namespace.wishes, values]
+
+
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Register the command."""
     about = "run a recorded talk again, and see what other settings change"
     parser = subparsers.add_parser("replay", help=about, description=_ABOUT)
     parser.add_argument("folder", metavar="DIR", type=Path, help="folder of talk --record")
-    text = "try another setting; more than once for more. An unknown name lists those that there are"
-    parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], dest="wishes", help=text)
+    text = "try another setting; more than once for more. Without one, or with `help`, it lists those that there are"
+    parser.add_argument("--set", metavar="NAME=VALUE", action=_Wish, nargs="?", default=[], dest="wishes", help=text)
     text = "have the recogniser read what it was not asked for in the talk"
     parser.add_argument("--recognise", action="store_true", help=text)
-    parser.add_argument("--list", action="store_true", help="list every decision, not just those that change")
+    text = "list every decision, not just those that change, and what cut the replies"
+    parser.add_argument("--list", action="store_true", help=text)
     text = "write the sounds, aligned to the sample, and the events into a folder instead"
     parser.add_argument("--export", metavar="OUT", type=Path, help=text)
     parser.add_argument("--json", action="store_true", help="print one JSON document")
@@ -44,6 +62,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 def run(arguments: argparse.Namespace) -> int:
     """Replay every talk in the folder; 1 where the same settings gave other decisions. Raises DiscussionError."""
+    from discussion_helper.commands.replay_report import ReplayReport
     from discussion_helper.recorder.take import takes_in
     from discussion_helper.recorder.trials import heeded_by, tried
 
@@ -53,14 +72,39 @@ def run(arguments: argparse.Namespace) -> int:
     heeded = [tried(heeded_by(take.header), arguments.wishes) for take in takes]
     reports = []
     for take, heeding in zip(takes, heeded, strict=True):
-        report = _Report(take, _outcome(take, heeding, arguments), tries=heeding != heeded_by(take.header))
+        tries = heeding != heeded_by(take.header)
+        outcome = _checked(_outcome(take, heeding, arguments), tries=tries)
+        report = ReplayReport(take, outcome, tries=tries, everything=arguments.list)
         reports.append(report)
         if not arguments.json:
-            for line in report.lines(everything=arguments.list):
+            for line in report.lines():
                 print(line, flush=True)
     if arguments.json:
         print(json_text({"takes": [report.as_dict() for report in reports]}), flush=True)
     return int(any(report.failed for report in reports))
+
+
+def _names() -> Iterator[str]:
+    """What may be set, of which kind it is, and what it usually is."""
+    from discussion_helper.recorder.trials import NAMES, Heeded
+    from discussion_helper.types import Policy
+
+    usual = Heeded(Policy())
+    yield f"{'name':<24}  {'kind':<20}  usually"
+    for name, kind in NAMES.items():
+        kind = "phrases, with commas" if kind == "a list of phrases" else kind
+        value = usual.value(name)
+        shown = str(value).lower() if isinstance(value, bool) else value or ("none" if value == () else value)
+        yield f"{name:<24}  {kind:<20}  {shown}"
+    yield "A talk heeds them too: the same names stand in its settings file, such as vad.threshold = 0.6"
+
+
+def _checked(outcome: "Outcome", *, tries: bool) -> "Outcome":
+    """Raises AudioFileError where the hearing broke: what came before tells nothing."""
+    if outcome.failures:
+        fix = "Try other settings." if tries else "Record again with talk --record."
+        raise AudioFileError(f"The replay failed: {outcome.failures[0].rstrip('.')}.", fix=fix)
+    return outcome
 
 
 def _outcome(take: "Take", heeded: "Heeded", arguments: argparse.Namespace) -> "Outcome":
@@ -91,92 +135,3 @@ def _export(takes: "list[Take]", out: Path) -> int:
         for remark in take.remarks:
             print(f"discussion-helper: {remark}", file=sys.stderr)
     return 0
-
-
-class _Report:
-    """What a replay came to, for a person or a program."""
-
-    def __init__(self, take: "Take", outcome: "Outcome", *, tries: bool) -> None:
-        from discussion_helper.recorder.differences import differences
-
-        self._take, self._outcome, self._tries = take, outcome, tries
-        self._exact = outcome.exact and not tries
-        self._rows = [] if self._exact and outcome.same else differences(outcome, exact=self._exact)
-        self._decisions = sum(heard.decides for heard in outcome.recorded)
-
-    @property
-    def failed(self) -> bool:
-        """The same settings gave other decisions, or the replay broke."""
-        return bool(self._outcome.failures) or (bool(self._rows) and self._exact)
-
-    def lines(self, *, everything: bool) -> Iterator[str]:
-        """For a person."""
-        began = f"{self._take.began:%Y-%m-%d %H:%M:%S}"
-        yield f"Talk of {began}, {self._outcome.seconds:.1f} s, {self._decisions} decisions."
-        yield from self._remarks()
-        if everything:
-            for heard in self._outcome.replayed:
-                if heard.decides:
-                    yield f"  {self._time(heard.at_s)}  {heard.text}"
-        if self._rows:
-            yield f"  {'time':<12}  {'recorded':<46}  replayed"
-            for row in self._rows:
-                one, other = (self._cell(heard, row.at_s) for heard in (row.recorded, row.replayed))
-                yield f"  {self._time(row.at_s):<12}  {one:<46}  {other}"
-        yield self._result()
-
-    def as_dict(self) -> dict[str, Any]:
-        """For a program."""
-        return {
-            "take": self._take.name,
-            "began": self._take.began.isoformat(),
-            "seconds": round(self._outcome.seconds, 3),
-            "decisions": self._decisions,
-            "exact": self._exact,
-            "same": not self._rows,
-            "remarks": list(self._remarks()),
-            "differences": [
-                {
-                    name: None if heard is None else {"at_s": round(heard.at_s, 3), "what": heard.text}
-                    for name, heard in (("recorded", row.recorded), ("replayed", row.replayed))
-                }
-                for row in self._rows
-            ],
-        }
-
-    def _remarks(self) -> Iterator[str]:
-        from discussion_helper.recorder.replay import WARM_S
-
-        outcome = self._outcome
-        yield from self._take.remarks
-        if not self._take.begins:
-            yield f"Its beginning is no longer kept: the first {WARM_S:g} s only warm up and are not compared."
-        elif not outcome.exact:
-            yield f"Something is missing in the middle: the {WARM_S:g} s after it only warm up and are not compared."
-        if outcome.echo_differs_s is not None:
-            at = self._time(outcome.echo_differs_s)
-            machine = self._take.header.machine
-            yield f"From {at} on the echo canceller gives other samples here than it did on {machine}."
-        if outcome.unknown_words:
-            yield f"Words not known for {outcome.unknown_words} stretches; --recognise reads them."
-        yield from outcome.failures
-
-    def _result(self) -> str:
-        if not self._rows:
-            how = "as recorded, byte for byte" if self._exact else "as recorded"
-            return f"{self._decisions} decisions, all {how}."
-        count = f"{len(self._rows)} difference{'s' if len(self._rows) > 1 else ''}"
-        if self._tries:
-            return f"{count} with these settings."
-        return f"{count} with the settings of the talk{'' if self._exact else ', maybe for what is missing'}."
-
-    def _time(self, at_s: float) -> str:
-        from datetime import timedelta
-
-        return f"{self._take.began + timedelta(seconds=at_s):%H:%M:%S.%f}"[:-3]
-
-    def _cell(self, heard: "Heard | None", row_s: float) -> str:
-        if heard is None:
-            return "-"
-        later = f" (+{heard.at_s - row_s:.2f} s)" if heard.at_s - row_s >= 0.005 else ""
-        return heard.text + later

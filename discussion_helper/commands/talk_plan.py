@@ -7,7 +7,6 @@ from pathlib import Path
 from discussion_helper.commands.option import chosen_parts
 from discussion_helper.errors import DeviceError, SettingError
 from discussion_helper.settings import Settings
-from discussion_helper.types import Policy
 
 __all__ = ["Plan", "plan_of", "settings_of"]
 
@@ -74,12 +73,14 @@ def settings_of(arguments: argparse.Namespace, inputs: tuple[Path, ...], output:
         raise SettingError(what, fix="Leave it out, or name recordings with --input FILE.")
     if output and arguments.loudspeaker:
         raise SettingError("--output is written instead of playing.", fix="Leave out --loudspeaker.")
+    parts = chosen_parts(arguments)
     return replace(
-        chosen_parts(arguments),
+        parts,
         system=arguments.system,
         inputs=inputs,
         output=output,
-        policy=Policy(
+        policy=replace(
+            parts.policy,
             allow_barge_in=not arguments.no_barge_in,
             max_reply_sentences=arguments.max_sentences,
             silence_timeout_s=arguments.silence_timeout,

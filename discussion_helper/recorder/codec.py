@@ -1,7 +1,6 @@
 """Entries as records and back. Audio keeps every bit; a block that fits into 16 bits is kept in them."""
 
 import json
-import math
 import struct
 from dataclasses import asdict
 from typing import Any
@@ -14,18 +13,27 @@ from discussion_helper.audio.inbox import Captured, DeviceLost, Played
 from discussion_helper.audio.playback import Position
 from discussion_helper.recorder.entries import Called, Cleaned, Entry, Gap, Header, Noted, OwnVoice, Taken, Told
 from discussion_helper.recorder.records import Kind, framed
+from discussion_helper.recorder.shape import LATEST, RATES, check_note, loaded, made, number, whole
 from discussion_helper.voice.audio_work import HalfDuplex, Listening
 from discussion_helper.voice.deciding import Words
+from discussion_helper.voice.hearing import BLOCK
 
 __all__ = ["FORMAT", "DamagedError", "decoded", "encoded", "header_of", "header_record"]
 
-FORMAT = 1
+FORMAT = 2
 """Of the header and all records behind it."""
 _BLOCK = struct.Struct("<ddIqB")
 _POSITION = struct.Struct("<qqI")
 _CLEANED = struct.Struct("<qddB")
 _CALLED = {"lost": DeviceLost, "listening": Listening, "words": Words, "half duplex": HalfDuplex}
 _FLOATS, _SHORTS = 0, 1
+_LONGEST_S = 10.0
+"""Of a block; a device delivers some hundredths of it at once."""
+_WRONG = (
+    *(ValueError, TypeError, KeyError, IndexError, AttributeError),
+    *(OverflowError, RecursionError, struct.error),
+)
+"""What comes of a payload that is not what its kind says."""
 
 
 class DamagedError(ValueError):
@@ -54,7 +62,7 @@ def decoded(kind: Kind, payload: bytes) -> Entry:
     """The entry of a record that is no header. Raises DamagedError."""
     try:
         return _decoded(kind, payload)
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError, struct.error, RecursionError) as error:
+    except _WRONG as error:
         raise DamagedError(f"{kind.name.lower()}: {error}") from error
 
 
@@ -66,16 +74,14 @@ def header_record(header: Header) -> bytes:
 def header_of(payload: bytes) -> Header:
     """Raises DamagedError, also for the format of another version."""
     try:
-        values = json.loads(payload)
+        values = loaded(payload)
         if values.pop("format") != FORMAT:
             raise DamagedError("it was recorded by another version of the package")
-        values["listening"] = Listening(**values["listening"])
-        header = Header(**values)
-        numbers = (header.started_utc_s, header.zero_s, float(header.listening.rate))
-        if not all(map(math.isfinite, numbers)) or not isinstance(header.settings, dict):
-            raise DamagedError("its header is wrong")
+        header = made(Header, values)
+        number("started_utc_s", header.started_utc_s, 0.0)
+        whole("index", header.index, 1, 999_999)
         return header
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+    except _WRONG as error:
         raise error if isinstance(error, DamagedError) else DamagedError(f"its header is wrong ({error})") from error
 
 
@@ -85,26 +91,24 @@ def _decoded(kind: Kind, payload: bytes) -> Entry:
             frame, at_s, now = _frame(payload)
             return Taken(Captured(frame, at_s), now)
         case Kind.PLAYED:
-            position = Position(*_POSITION.unpack_from(payload))
             frame, at_s, now = _frame(payload[_POSITION.size :])
-            return Taken(Played(frame, at_s, position), now)
+            return Taken(Played(frame, at_s, _position(payload)), now)
         case Kind.CALLED:
-            now, name, values = json.loads(payload)
-            return Taken(_item(name, values), float(now))
+            now, name, values = loaded(payload)
+            return Taken(_item(name, values), number("now", now))
         case Kind.CLEANED:
-            start, near_db, expected_db, form = _CLEANED.unpack_from(payload)
-            return Cleaned(start, _unpacked(payload[_CLEANED.size :], form), near_db, expected_db)
+            return _cleaned(payload)
         case Kind.OWN:
-            return OwnVoice(payload == b"\1")
+            return OwnVoice({b"\0": False, b"\1": True}[payload])
         case Kind.NOTED:
-            json.loads(payload)["note"]
+            check_note(loaded(payload))
             return Noted(payload)
         case Kind.TOLD:
-            now, event = json.loads(payload)
-            return Told(float(now), dict(event))
+            now, event = loaded(payload)
+            return Told(number("now", now), dict(event))
         case Kind.GAP:
-            missed, listening = json.loads(payload)
-            return Gap(int(missed), Listening(**listening))
+            missed, listening = loaded(payload)
+            return Gap(whole("missed", missed, -1, LATEST), made(Listening, listening))
         case _:
             raise DamagedError("there is one header in a segment")
 
@@ -120,7 +124,7 @@ def _taken(entry: Taken) -> bytes:
 
 
 def _json(value: object) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str).encode("utf-8", "surrogatepass")
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str).encode("utf-8", "replace")
 
 
 def _called(item: Called) -> tuple[str, dict[str, Any]]:
@@ -129,11 +133,8 @@ def _called(item: Called) -> tuple[str, dict[str, Any]]:
     return next(name for name, kind in _CALLED.items() if isinstance(item, kind)), asdict(item)
 
 
-def _item(name: str, values: dict[str, Any]) -> Called:
-    made: Called = _CALLED[name](**values) if name else None
-    if isinstance(made, Listening) and not (isinstance(made.rate, int) and 0 <= made.rate <= 384_000):
-        raise DamagedError("a microphone of no rate")
-    return made
+def _item(name: str, values: Any) -> Called:
+    return made(_CALLED[name], values) if name else None
 
 
 def _block(frame: Frame, at_s: float, now: float) -> bytes:
@@ -148,6 +149,8 @@ def _packed(samples: Samples) -> tuple[int, bytes]:
 
 
 def _unpacked(data: bytes, form: int) -> Samples:
+    if form not in (_FLOATS, _SHORTS):
+        raise DamagedError("samples of no known form")
     return _floats(np.frombuffer(data, "<i2")) if form == _SHORTS else np.frombuffer(data, "<f4").astype(np.float32)
 
 
@@ -164,6 +167,23 @@ def _floats(shorts: NDArray[np.int16]) -> Samples:
 
 def _frame(payload: bytes) -> tuple[Frame, float, float]:
     now, at_s, rate, start, form = _BLOCK.unpack_from(payload)
-    if not 0 < rate <= 384_000 or not (math.isfinite(now) and math.isfinite(at_s)):
-        raise DamagedError("a block of no rate or time")
-    return Frame(_unpacked(payload[_BLOCK.size :], form), rate, start), at_s, now
+    samples = _unpacked(payload[_BLOCK.size :], form)
+    if rate not in RATES or not 0 <= start <= LATEST or len(samples) > _LONGEST_S * rate:
+        raise DamagedError("a block that no device delivers")
+    return Frame(samples, rate, start), number("at_s", at_s), number("now", now)
+
+
+def _position(payload: bytes) -> Position:
+    position = Position(*_POSITION.unpack_from(payload))
+    whole("generation", position.generation, -1, LATEST)
+    whole("samples", position.samples, 0, LATEST)
+    whole("rate", position.rate, RATES[0], RATES[-1])
+    return position
+
+
+def _cleaned(payload: bytes) -> Cleaned:
+    start, near_db, expected_db, form = _CLEANED.unpack_from(payload)
+    samples = _unpacked(payload[_CLEANED.size :], form)
+    if len(samples) != BLOCK or not 0 <= start <= LATEST:
+        raise DamagedError("a block that no canceller gives")
+    return Cleaned(start, samples, near_db, expected_db)

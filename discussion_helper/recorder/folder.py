@@ -1,5 +1,6 @@
 """The folder of a recording: its segments, who may write there, and that nobody else may read it."""
 
+import errno
 import os
 import re
 from dataclasses import dataclass
@@ -8,8 +9,9 @@ from pathlib import Path
 from discussion_helper.audio.file_claim import claim
 from discussion_helper.errors import AudioFileError, SettingError
 from discussion_helper.recorder.records import MAGIC
+from discussion_helper.regular_file import check_regular, regular_bytes
 
-__all__ = ["LOCK", "Segment", "claimed", "segments_in"]
+__all__ = ["LOCK", "Segment", "claimed", "private_folder", "segments_in"]
 
 LOCK = "recording.lock"
 _NAME = re.compile(r"(\d{8}T\d{6}\.\d{3}Z)-(\d{6})\.rec")
@@ -43,10 +45,10 @@ def claimed(folder: Path) -> int:
     Only this user may look into it from now on. Raises SettingError, whose text begins with "record".
     """
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private_folder(folder)
         _check(folder)
         folder.chmod(0o700)
-        descriptor = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0), 0o600)
+        descriptor = _lock_file(folder / LOCK)
     except OSError as error:
         what = f'record: "{folder}" cannot be used: {error.strerror}.'
         raise SettingError(what, fix="Name a folder that you may write to.") from error
@@ -54,6 +56,29 @@ def claimed(folder: Path) -> int:
         os.close(descriptor)
         raise SettingError(f'record: another program records in "{folder}".', fix="Name another folder.")
     return descriptor
+
+
+def private_folder(folder: Path) -> list[Path]:
+    """Make it and what it is in, for this user's eyes alone; what was made, the innermost first. Raises OSError."""
+    missing = []
+    for path in (folder, *folder.parents):
+        if path.is_dir():
+            break
+        missing.append(path)
+    for path in reversed(missing):
+        path.mkdir(mode=0o700, exist_ok=True)
+    folder.mkdir(exist_ok=True)  # for the error where it is something else
+    return missing
+
+
+def _lock_file(path: Path) -> int:
+    """An open descriptor. Raises OSError, also where it is a link or no file."""
+    if path.is_symlink():
+        raise OSError(errno.ELOOP, f"{path.name} in it is a link")
+    if path.exists():
+        check_regular(path.stat())
+    flags = os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+    return os.open(path, flags, 0o600)
 
 
 def _check(folder: Path) -> None:
@@ -64,5 +89,5 @@ def _check(folder: Path) -> None:
 
 
 def _begins_right(path: Path) -> bool:
-    with path.open("rb") as file:
-        return MAGIC.startswith(file.read(len(MAGIC)))  # a program may have been killed before it wrote more
+    # A program may have been killed before it wrote more.
+    return path.is_file() and MAGIC.startswith(regular_bytes(path, len(MAGIC)))

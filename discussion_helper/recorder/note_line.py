@@ -34,5 +34,7 @@ def _plain(value: Any) -> Any:
             return int(value)
         case float() | np.floating():
             return float(value)
+        case str():
+            return value.encode("utf-8", "replace").decode("utf-8")  # halves of characters cannot be read again
         case _:
             return value

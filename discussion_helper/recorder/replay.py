@@ -6,8 +6,9 @@ from functools import partial
 
 from discussion_helper.audio.inbox import Call, Captured, DeviceLost, Item, Played
 from discussion_helper.audio.playback import Playback
+from discussion_helper.errors import DiscussionError
 from discussion_helper.recorder.entries import Cleaned, Entry, Gap, Noted, OwnVoice, Taken, Told
-from discussion_helper.recorder.heard import Heard
+from discussion_helper.recorder.heard import Happened, Heard, happened, heard
 from discussion_helper.recorder.note_line import note_line
 from discussion_helper.recorder.records import Kind
 from discussion_helper.recorder.replayed_echo import ReplayedEcho
@@ -46,7 +47,10 @@ class Outcome:
     """Stretches that the recogniser would have been asked for, and was not."""
     echo_differs_s: float | None = None
     """From here on the canceller gave other samples than it did in the talk."""
+    happened: list[Happened] = field(default_factory=list)
+    """What the talk itself did."""
     failures: list[str] = field(default_factory=list)
+    """What the hearing broke with; it was not replayed any further."""
 
     @property
     def same(self) -> bool:
@@ -93,7 +97,9 @@ class Replay:
                     self._step(item, now)
                 case Gap(_, listening):
                     self._cross(listening)
-            self._outcome.recorded += [self._heard(it.line) for it in followers if isinstance(it, Noted)]
+            if self._outcome.failures:
+                return self._outcome
+            self._follow(followers)
             ended = ended or any(isinstance(it, Told) and it.event.get("kind") == "ended" for it in followers)
             self._watch_echo()
         if not ended:
@@ -149,16 +155,27 @@ class Replay:
     # -- what comes of it
 
     def _note(self, note: Note) -> None:
-        self._outcome.replayed.append(self._heard(note_line(note)))
+        self._add(note_line(note), self._outcome.replayed)
         self._book.noted(note, self._place, self._now)
         if self._noted is not None:
             self._noted(note)
 
-    def _heard(self, line: bytes) -> Heard:
-        return Heard(self._now - self._take.header.zero_s, line, warming=self._now < self._warm_s)
+    def _follow(self, entries: list[Entry]) -> None:
+        """What came of an item in the talk."""
+        for entry in entries:
+            match entry:
+                case Noted(line):
+                    self._add(line, self._outcome.recorded)
+                case Told() if found := happened(entry, self._take.header.zero_s):
+                    self._outcome.happened.append(found)
+
+    def _add(self, line: bytes, to: list[Heard]) -> None:
+        at_s = self._now - self._take.header.zero_s
+        to.append(heard(at_s, line, to, warming=self._now < self._warm_s))
 
     def _fail(self, error: Exception) -> None:
-        self._outcome.failures.append(f"{type(error).__name__}: {error}")
+        told = str(error) if isinstance(error, DiscussionError) else f"{type(error).__name__}: {error}"
+        self._outcome.failures.append(told)
 
     def _watch_echo(self) -> None:
         if self._echo.differs and self._outcome.echo_differs_s is None:

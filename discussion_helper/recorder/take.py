@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from discussion_helper.recorder.codec import DamagedError, decoded, header_of
 from discussion_helper.recorder.entries import Entry, Gap, Header
 from discussion_helper.recorder.folder import Segment, segments_in
 from discussion_helper.recorder.records import MAGIC, Kind, unframed
+from discussion_helper.regular_file import regular_bytes
 
 __all__ = ["Take", "takes_in"]
 
@@ -36,7 +37,7 @@ class Take:
     @property
     def began(self) -> datetime:
         """When the talk began, in this machine's time zone."""
-        return datetime.fromtimestamp(self.header.started_utc_s).astimezone()
+        return datetime.fromtimestamp(self.header.started_utc_s, UTC).astimezone()
 
     def entries(self, kinds: Collection[Kind] = _ALL) -> Iterator[Entry]:
         """Those of these kinds, in order; what is missing in the middle is a `Gap`, whatever the kinds."""
@@ -68,7 +69,7 @@ class Take:
             what = f"The last {len(data) - end} bytes of {segment.path.name} are no whole record and are left out"
             self.remarks.append(f"{what}: the recording was broken off there, or the file is damaged.")
         try:
-            header = header_of(records[0][1]) if records and records[0][0] is Kind.HEADER else None
+            header = _header_in(records, segment) if end else None
         except DamagedError as error:
             self.remarks.append(f"{segment.path.name} is left out: {error}.")
             header = None
@@ -83,7 +84,7 @@ def takes_in(folder: Path) -> list[Take]:
         segments = tuple(group)
         for place in range(len(segments)):
             try:
-                takes.append(Take(name, _header(segments[place].path), segments[place:]))
+                takes.append(Take(name, _header(segments[place]), segments[place:]))
                 break
             except DamagedError as error:
                 problems.append(f"{segments[place].path.name}: {error}")
@@ -93,18 +94,27 @@ def takes_in(folder: Path) -> list[Take]:
     return takes
 
 
-def _header(path: Path) -> Header:
+def _header(segment: Segment) -> Header:
     """Raises DamagedError."""
-    records, end = unframed(_bytes_of(path))
+    data = _bytes_of(segment.path)
+    records, end = unframed(data)
     if not end:
-        raise DamagedError("it is empty" if not path.stat().st_size else f"it does not begin with {MAGIC!r}")
+        raise DamagedError("it is empty" if not data else f"it does not begin with {MAGIC!r}")
+    return _header_in(records, segment)
+
+
+def _header_in(records: list[tuple[Kind, bytes]], segment: Segment) -> Header:
+    """Raises DamagedError."""
     if not records or records[0][0] is not Kind.HEADER:
         raise DamagedError("it has no header")
-    return header_of(records[0][1])
+    header = header_of(records[0][1])
+    if header.index != segment.index:
+        raise DamagedError("its header is that of another segment")
+    return header
 
 
 def _bytes_of(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return regular_bytes(path)
     except OSError as error:
         raise AudioFileError(f'"{path}" cannot be read: {error.strerror}.', fix="Check its permissions.") from error

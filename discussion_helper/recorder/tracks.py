@@ -1,8 +1,10 @@
 """The tracks of a take, as sound files of one timeline, the microphone's."""
 
+import os
+import struct
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 
 import numpy as np
 
@@ -16,7 +18,8 @@ MOST_LEFT_OUT_S = 0.1
 """Of a block that belongs where something is already."""
 
 LONGEST_PAUSE_S = 10.0
-"""A microphone that was closed for longer leaves no more silence than that in the files."""
+"""A microphone that was closed for longer leaves no more silence than that in the files, and nothing lies further
+behind what it heard last."""
 
 
 class Timeline:
@@ -42,7 +45,11 @@ class Timeline:
 
     def of(self, at_s: float) -> float:
         """A time of the items, by the block of the microphone that was met last."""
-        return max(0.0, self.microphone_s + at_s - self._at_s) if self._file_s is not None else 0.0
+        return self.after(at_s - self._at_s) if self._file_s is not None else 0.0
+
+    def after(self, passed_s: float) -> float:
+        """So long after the block of the microphone that was met last, in seconds."""
+        return max(0.0, self.microphone_s + min(passed_s, LONGEST_PAUSE_S))
 
 
 class Track:
@@ -64,7 +71,11 @@ class Track:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         if self._file is not None:
-            self._file.close()
+            try:
+                self._file.close()
+            except (RuntimeError, OSError) as failure:
+                raise self._not_written(failure) from failure
+            _forget_time(self.path)
 
     def put(self, frame: Frame, file_s: float) -> None:
         """A block, and where it belongs. The file gets the first one's rate. Raises AudioFileError."""
@@ -88,14 +99,37 @@ class Track:
         try:
             self._file.write(samples)
         except (RuntimeError, OSError) as error:
-            raise AudioFileError(f'"{self.path}" cannot be written: {error}', fix="Make room on that disk.") from error
+            raise self._not_written(error) from error
         self._written += len(samples)
+
+    def _not_written(self, error: Exception) -> AudioFileError:
+        return AudioFileError(f'"{self.path}" cannot be written: {error}', fix="Make room on that disk.")
 
 
 def _opened(path: Path, rate: int) -> Any:
     import soundfile
 
     try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         return soundfile.SoundFile(path, "w", rate, 1, "FLOAT", format="WAV")
     except (soundfile.SoundFileError, OSError) as error:
         raise AudioFileError(f'"{path}" cannot be written: {error}', fix="Name another folder.") from error
+
+
+def _forget_time(path: Path) -> None:
+    """Take out when the file was written, which libsndfile puts beside its peak: else no two files are the same."""
+    head = struct.Struct("<4sI")
+    with path.open("r+b") as file:
+        at = 12  # behind the kind of the whole file
+        while len(data := _read_at(file, at, head.size)) == head.size:
+            name, size = head.unpack(data)
+            if name == b"PEAK":
+                file.seek(at + head.size + 4)  # behind the version
+                file.write(bytes(4))
+                return
+            at += head.size + size + size % 2
+
+
+def _read_at(file: BinaryIO, place: int, size: int) -> bytes:
+    file.seek(place)
+    return file.read(size)

@@ -4,10 +4,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from discussion_helper.config_keys import KEYS, POLICY_FIELDS, Value, policy_of_keys
 from discussion_helper.errors import AudioFileError, SettingError
 from discussion_helper.recorder.entries import Header
+from discussion_helper.settings import Settings
+from discussion_helper.shown import LONGEST, shown
+from discussion_helper.tuning import TUNING_NAMES, Tuning
 from discussion_helper.types import Policy
-from discussion_helper.voice.tuning import Tuning
 
 __all__ = ["NAMES", "Heeded", "heeded_by", "settings_for", "tried"]
 
@@ -20,45 +23,42 @@ class Heeded:
     language: str = "en"
     tuning: Tuning = field(default_factory=Tuning)
 
+    def value(self, name: str) -> Any:
+        """Of the setting with that name, one of `NAMES`."""
+        if name in TUNING_NAMES:
+            return self.tuning.as_mapping()[name]
+        return self.language if name == "language" else getattr(self.policy, POLICY_FIELDS[name])
 
-def _phrases(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+def _phrases(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _truth(text: str) -> bool:
     return {"true": True, "false": False}[text.strip().lower()]
 
 
-_KINDS: Mapping[type, tuple[Callable[[str], Any], str]] = {
-    bool: (_truth, "true or false"),
-    int: (int, "a whole number"),
-    float: (float, "a number"),
-    str: (str, "a text"),
-    tuple: (_phrases, "phrases with commas between them"),
+_READ: Mapping[str, Callable[[str], Value]] = {
+    "true or false": _truth,
+    "a whole number": int,
+    "a number of seconds": float,
+    "a number": float,
+    "text": str.strip,
+    "a list of phrases": _phrases,
 }
-_TUNING = {
-    "vad.threshold": "vad_on",
-    "vad.release": "vad_off",
-    "endpoint.silence_s": "silence_s",
-    "endpoint.early_s": "early_s",
-    "endpoint.max_turn_s": "max_turn_s",
-    "duck.over_db": "duck_over_db",
-}
-_POLICY = {
-    "allow_barge_in": bool,
-    "barge_in_min_speech_s": float,
-    "barge_in_min_words": int,
-    "barge_in_resume_after_s": float,
-    "barge_in_backchannels": tuple,
-    "barge_in_stop_words": tuple,
-}
-NAMES: tuple[str, ...] = (*_TUNING, *_POLICY, "language")
-"""What may be set for a replay; all else of a talk comes after what is replayed."""
+_BEHIND = ("barge_in_grace_s", "max_sentences", "silence_timeout")
+"""Manners of the talk that come after what is replayed."""
+_ALSO = {"allow_barge_in": "barge_in"}
+"""What a program calls it."""
+_TRIED = {*TUNING_NAMES, *POLICY_FIELDS, "language"}.difference(_BEHIND)
+NAMES: Mapping[str, str] = {name: kind for name, kind in KEYS.items() if name in _TRIED}
+"""What may be set for a replay, by the names of the settings file, and of what kind it is."""
 
 
-def settings_for(policy: Policy, language: str, **models: str) -> dict[str, Any]:
+def settings_for(policy: Policy, language: str, tuning: Tuning | None = None, **models: str) -> dict[str, Any]:
     """What a header holds of the settings; `models`: what recognises, speaks and answers, by name."""
-    return {"language": language, "policy": asdict(policy), "tuning": asdict(Tuning()), **models}
+    tuning = tuning or Tuning()
+    return {"language": language, "policy": asdict(policy), "tuning": tuning.as_mapping(), **models}
 
 
 def heeded_by(header: Header) -> Heeded:
@@ -66,44 +66,51 @@ def heeded_by(header: Header) -> Heeded:
     settings = header.settings
     try:
         tuning = Tuning.from_mapping(settings.get("tuning", {}))
-        return Heeded(Policy.from_mapping(settings.get("policy", {})), str(settings.get("language", "en")), tuning)
+        language = Settings(language=settings.get("language", "en")).language
+        return Heeded(Policy.from_mapping(settings.get("policy", {})), language, tuning)
     except (SettingError, TypeError, AttributeError) as error:
         what = f"The recording's settings are not those of this version ({error})."
         raise AudioFileError(what, fix=f"It was made by version {header.package}.") from error
 
 
 def tried(heeded: Heeded, wishes: Iterable[str]) -> Heeded:
-    """With `name=value` for each wish; the last one counts. Raises SettingError, which lists the names."""
+    """With `name=value` for each wish, all at once; of two for one name the last counts.
+
+    Raises SettingError, which says the wish that is wrong, and lists the names where there is none of that name.
+    """
+    typed: dict[str, str] = {}
+    values: dict[str, Value] = {}
     for wish in wishes:
-        name, equals, text = wish.partition("=")
-        name = name.strip().replace("barge_in.", "barge_in_")
-        if not equals or name not in NAMES:
-            what = f"--set {wish}: there is no setting {name!r} to try." if equals else f"--set {wish}: no value."
-            raise SettingError(what, fix=f"Use NAME=VALUE with {', '.join(NAMES)}.")
-        try:
-            heeded = _with(heeded, name, text)
-        except SettingError as error:
-            raise SettingError(f"--set {wish}: {error.what}", fix=error.fix) from error
-    return heeded
-
-
-def _with(heeded: Heeded, name: str, text: str) -> Heeded:
-    if name == "language":
-        return replace(heeded, language=text.strip())
-    if name in _POLICY:
-        return replace(heeded, policy=replace(heeded.policy, **{name: _value(text, _POLICY[name])}))
-    field = _TUNING[name]
-    changes = {field: _value(text, float)}
-    if field == "vad_on":  # a lower bar for a voice to begin is one for it to go on as well
-        changes["vad_off"] = min(heeded.tuning.vad_off, changes[field])
-    if field == "silence_s":
-        changes["early_s"] = min(heeded.tuning.early_s, changes[field])
-    return replace(heeded, tuning=replace(heeded.tuning, **changes))
-
-
-def _value(text: str, kind: type) -> Any:
-    make, words = _KINDS[kind]
+        name, value = _read(wish)
+        typed[name], values[name] = wish[:LONGEST], value
     try:
-        return make(text)
+        return _with(heeded, values)
+    except SettingError as error:
+        wish = typed.get(error.what.partition(":")[0], "")
+        raise SettingError(f"--set{f' {wish}' if wish else ''}: {error.what}", fix=error.fix) from error
+
+
+def _read(wish: str) -> tuple[str, Value]:
+    name, equals, text = wish.partition("=")
+    name = name.strip().replace("barge_in.", "barge_in_")
+    name = _ALSO.get(name, name)
+    if not equals:
+        raise SettingError(f"--set {wish[:LONGEST]}: no value.", fix=f"Use NAME=VALUE with {', '.join(NAMES)}.")
+    if name not in NAMES:
+        behind = name in _BEHIND or name in Policy.__dataclass_fields__
+        why = f"{name} acts behind what is replayed" if behind else f"there is no setting {shown(name)} to try"
+        raise SettingError(f"--set {wish[:LONGEST]}: {why}.", fix=f"Use NAME=VALUE with {', '.join(NAMES)}.")
+    kind = NAMES[name]
+    try:
+        return name, _READ[kind](text)
     except (ValueError, KeyError) as error:
-        raise SettingError(f"{text!r} is not {words}.", fix=f"Use {words}.") from error
+        kind = "phrases with commas between them" if kind == "a list of phrases" else kind
+        raise SettingError(f"--set {wish[:LONGEST]}: {shown(text)} is not {kind}.", fix=f"Use {kind}.") from error
+
+
+def _with(heeded: Heeded, values: Mapping[str, Value]) -> Heeded:
+    language = Settings(language=str(values.get("language", heeded.language))).language
+    policy_of_keys(values)  # for its errors, which say the names of the file
+    changes: dict[str, Any] = {POLICY_FIELDS[name]: value for name, value in values.items() if name in POLICY_FIELDS}
+    tuning = heeded.tuning.changed({name: value for name, value in values.items() if name in TUNING_NAMES})
+    return replace(heeded, language=language, policy=replace(heeded.policy, **changes), tuning=tuning)

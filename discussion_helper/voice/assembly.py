@@ -4,19 +4,21 @@ from discussion_helper.parts import Responder, Thread
 from discussion_helper.session import Session
 from discussion_helper.stt.base import Recogniser
 from discussion_helper.tts.base import Synthesiser
-from discussion_helper.turn.activity import ActivityTracker
+from discussion_helper.tuning import Tuning
+from discussion_helper.turn.activity import ActivityTracker, Hysteresis
+from discussion_helper.turn.endpointing import SilenceEndpointer
 from discussion_helper.turn.turns import TurnSegmenter
 from discussion_helper.types import Policy
 from discussion_helper.vad.base import Detector
 from discussion_helper.voice.barge_in import OnsetRule
 from discussion_helper.voice.deciding import Decider
+from discussion_helper.voice.ducking import DuckRule
 from discussion_helper.voice.engine import AudioEngine
 from discussion_helper.voice.hearing import EchoPath, Hearing
 from discussion_helper.voice.lexicon import Lexicon
 from discussion_helper.voice.microphone import MicrophoneListener
 from discussion_helper.voice.overlap import Overlap
 from discussion_helper.voice.speaker import SpeakerVoice
-from discussion_helper.voice.tuning import Tuning
 
 __all__ = ["hearing_of", "overlap_of", "session_on"]
 
@@ -33,7 +35,8 @@ def overlap_of(
         min_words=policy.barge_in_min_words,
         resume_after_s=policy.barge_in_resume_after_s,
     )
-    return Overlap(decider, gate=gate, clean_gate=clean_gate, rule=(tuning or Tuning()).duck_rule())
+    rule = DuckRule(over_db=(tuning or Tuning()).duck_over_db)
+    return Overlap(decider, gate=gate, clean_gate=clean_gate, rule=rule)
 
 
 def _lexicon(policy: Policy, language: str | None) -> Lexicon:
@@ -52,9 +55,15 @@ def hearing_of(
 ) -> Hearing:
     """What listens to a microphone of `rate` hertz; `echo` is one for the whole session: it knows the room."""
     tuning = tuning or Tuning()
-    tracker = ActivityTracker(gate=gate, judge=judge, hysteresis=tuning.hysteresis())
+    hysteresis = Hysteresis(on=tuning.vad_threshold, off=tuning.vad_release)
+    tracker = ActivityTracker(gate=gate, judge=judge, hysteresis=hysteresis)
+    endpointer = SilenceEndpointer(
+        silence_s=tuning.endpoint_silence_s,
+        early_s=tuning.endpoint_early_s,
+        max_turn_s=tuning.endpoint_max_turn_s,
+    )
     onset = OnsetRule(min_speech_s=policy.barge_in_min_speech_s)
-    return Hearing(rate, segmenter=TurnSegmenter(tracker, tuning.endpointer()), echo=echo, onset=onset, overlap=overlap)
+    return Hearing(rate, segmenter=TurnSegmenter(tracker, endpointer), echo=echo, onset=onset, overlap=overlap)
 
 
 def session_on(

@@ -52,8 +52,45 @@ def test_every_decision_is_listed_with_the_time_of_day(folder: Path, capsys: pyt
     lines = printed(capsys, str(folder), "--list")[1:-1]
 
     what = [" ".join(line.split()[1:3]) for line in lines]
-    assert ["turn began", "onset after", "pause after", "turn goes", "pause after", "turn ended,"] == what
+    assert ["turn began", "user is", "pause after", "turn goes", "pause after", "turn ended,"] == what
     assert all(len("08:00:00.000") == len(line.split()[0]) for line in lines)
+
+
+def test_a_list_is_there_for_programs_too(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (line,) = printed(capsys, str(folder), "--list", "--json")
+    (take,) = json.loads(line)["takes"]
+
+    assert "turn ended, 2.01 s of voice"[:10] == take["list"][-1]["what"][:10]
+    assert take["decisions"] == len(take["list"]) == 6
+    assert {"at_s", "kind", "what"} == set(take["list"][0])
+
+
+@pytest.mark.parametrize("words", [["--set"], ["--set", "help"], ["{folder}", "--set"]])
+def test_the_settings_to_try_are_listed(words: list[str], folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["replay", *(word.format(folder=folder) for word in words)])
+    lines = capsys.readouterr().out.splitlines()
+
+    assert not left.value.code
+    assert ["vad.threshold", "a", "number", "0.5"] in [line.split() for line in lines]
+    assert ["barge_in", "true", "or", "false", "true"] in [line.split() for line in lines]
+    assert ["barge_in_stop_words", "phrases,", "with", "commas", "none"] in [line.split() for line in lines]
+    assert not any("grace" in line for line in lines)
+
+
+def test_a_replay_whose_hearing_broke_is_an_error_and_no_table(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise SettingError("min_speech_s: 0 is no length.", fix="Use seconds above 0.")
+
+    monkeypatch.setattr("discussion_helper.listening.hearing_with", broken)
+    assert 1 == main(["replay", str(folder), "--set", "vad.threshold=0.6", "--list"])
+    out, err = capsys.readouterr()
+
+    assert "" == out
+    said = "The replay failed: min_speech_s: 0 is no length. Use seconds above 0. Try other settings."
+    assert f"discussion-helper: {said}\n" == err
 
 
 def test_another_setting_shows_what_it_changes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,8 +139,8 @@ def test_a_recording_that_broke_off_is_told(folder: Path, capsys: pytest.Capture
     ("argv", "says"),
     [
         (["gone"], '"gone" cannot be read: '),
-        (["{folder}", "--set", "vad=1"], "there is no setting 'vad' to try. Use NAME=VALUE with vad.threshold, "),
-        (["{folder}", "--set", "vad.threshold=9"], "--set vad.threshold=9: The voice thresholds"),
+        (["{folder}", "--set", "vad=1"], "there is no setting 'vad' to try. Use NAME=VALUE with language, "),
+        (["{folder}", "--set", "vad.threshold=9"], "--set vad.threshold=9: vad.threshold: 9.0 is out of range"),
     ],
 )
 def test_what_cannot_be_replayed_is_told(

@@ -1,6 +1,9 @@
 """The export: sounds that are aligned to the sample, and events that know their place in them."""
 
 import json
+import os
+import stat
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +12,13 @@ import pytest
 import soundfile
 
 from discussion_helper.audio.frames import Frame
-from discussion_helper.audio.inbox import Captured
+from discussion_helper.audio.inbox import Captured, Played
+from discussion_helper.audio.playback import Position
 from discussion_helper.audio.resample import resample
 from discussion_helper.errors import AudioFileError
-from discussion_helper.recorder.entries import Taken
+from discussion_helper.recorder.entries import Cleaned, Entry, Header, Taken
 from discussion_helper.recorder.export import FILES, exported
-from discussion_helper.recorder.take import takes_in
+from discussion_helper.recorder.take import Take, takes_in
 from discussion_helper.recorder.tracks import LONGEST_PAUSE_S, Timeline, Track
 
 
@@ -91,3 +95,86 @@ def test_a_track_leaves_silence_where_nothing_was_and_takes_other_rates(tmp_path
     assert (48_000, 1_440 + 240) == (rate, len(samples))
     assert not samples[480:960].any()
     assert (samples[960:1440] == 0.5).all()
+
+
+def test_two_exports_are_the_same_to_the_last_byte(talk: Any, tmp_path: Path) -> None:
+    (take,) = takes_in(talk.folder)
+    one = exported(take, tmp_path / "one")
+    for path in one[:3]:  # as libsndfile would have written it at another time
+        assert path.read_bytes()[48:52] == b"PEAK"
+        assert path.read_bytes()[60:64] == bytes(4)
+    other = exported(take, tmp_path / "other")
+
+    assert [path.read_bytes() for path in one] == [path.read_bytes() for path in other]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps a user's folders from others by itself")
+def test_nobody_else_may_read_it(talk: Any, tmp_path: Path) -> None:
+    (take,) = takes_in(talk.folder)
+    (tmp_path / "old").mkdir(mode=0o755)
+    os.chmod(tmp_path / "old", 0o755)
+    paths = [*exported(take, tmp_path / "old"), *exported(take, tmp_path / "new" / "inner")]
+    folders = [tmp_path / "old", tmp_path / "new", tmp_path / "new" / "inner"]
+
+    assert {0o600} == {stat.S_IMODE(path.stat().st_mode) for path in paths}
+    assert [0o755, 0o700, 0o700] == [stat.S_IMODE(path.stat().st_mode) for path in folders]
+
+
+def test_a_link_is_not_followed(talk: Any, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "microphone.wav").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(AudioFileError, match="is there already"):
+        exported(takes_in(talk.folder)[0], tmp_path / "out")
+
+    assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.parametrize("at", [1, 40])
+def test_an_export_that_fails_leaves_nothing(
+    at: int, talk: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "mine").touch()
+    written: list[int] = []
+
+    def write(self: soundfile.SoundFile, samples: Any) -> None:
+        written.append(len(samples))
+        if len(written) % 100 == at:
+            raise soundfile.SoundFileRuntimeError("System error.")
+
+    monkeypatch.setattr(soundfile.SoundFile, "write", write)
+    for folder in (tmp_path / "old", tmp_path / "new" / "inner"):
+        written.clear()
+        with pytest.raises(AudioFileError, match=r"cannot be written: System error\. Make room"):
+            exported(takes_in(talk.folder)[0], folder)
+
+    assert [tmp_path / "old", tmp_path / "old" / "mine"] == sorted(tmp_path.rglob("*"))
+
+
+def silent(start: int, rate: int = 48_000) -> Frame:
+    return Frame(np.zeros(rate // 100, np.float32), rate, start)
+
+
+FAR = (
+    Taken(Played(silent(0), 1e9, Position(1, 0, 48_000)), 1.0),
+    Taken(Played(silent(0), -1e9, Position(1, 0, 48_000)), 1.0),
+    Taken(Captured(silent(1 << 47), 1e9), 1.0),
+    Cleaned(1 << 47, np.zeros(160, np.float32), -90.0, -90.0),
+    Taken(Captured(silent(480), 1e9), 1e9),
+)
+
+
+@pytest.mark.parametrize("far", FAR, ids=lambda entry: type(getattr(entry, "item", entry)).__name__)
+def test_nothing_lies_further_behind_the_microphone_than_its_longest_pause(far: Entry, tmp_path: Path) -> None:
+    class Far(Take):
+        def entries(self, kinds: Any = None) -> Any:
+            yield Taken(Captured(silent(0), 1.0), 1.0)
+            yield Cleaned(0, np.zeros(160, np.float32), -90.0, -90.0)
+            yield far
+
+    header = Header(started_utc_s=0.0, zero_s=0.0, package="", settings={})
+    paths = exported(Far("far", header, ()), tmp_path)
+    lengths = [soundfile.info(path).duration for path in paths if path.suffix == ".wav"]
+
+    assert lengths
+    assert max(lengths) < LONGEST_PAUSE_S + 0.1

@@ -160,6 +160,57 @@ def a_lookalike(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def a_pipe(tmp_path: Path) -> Path:
+    os.mkfifo(tmp_path / "20270115T080000.000Z-000001.rec")
+    return tmp_path
+
+
+def a_lock_elsewhere(tmp_path: Path) -> Path:
+    (tmp_path / LOCK).symlink_to(tmp_path / "gone")
+    return tmp_path
+
+
+def a_lock_that_is_a_pipe(tmp_path: Path) -> Path:
+    os.mkfifo(tmp_path / LOCK)
+    return tmp_path
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes have no paths there")
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (a_pipe, r"record: .* holds other files, such as 20270115T080000"),
+        (a_lock_elsewhere, r"record: .* cannot be used: recording\.lock in it is a link"),
+        (a_lock_that_is_a_pipe, r"record: .* cannot be used: It is no file"),
+    ],
+)
+def test_a_folder_with_what_is_no_file_is_refused_at_once(
+    make: Callable[[Path], Path], says: str, tmp_path: Path
+) -> None:
+    with pytest.raises(SettingError, match=says):
+        Recorder(RecordTo(make(tmp_path)), header())
+    assert 1 == len(list(tmp_path.iterdir()))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes have no paths there")
+def test_a_pipe_with_the_name_of_a_segment_is_told_at_once(tmp_path: Path) -> None:
+    a_pipe(tmp_path)
+    with pytest.raises(AudioFileError, match=r"cannot be read: It is no file"):
+        takes_in(tmp_path)
+
+
+def test_a_segment_under_the_name_of_another_is_left_out(tmp_path: Path) -> None:
+    recorder = Recorder(RecordTo(tmp_path), header())
+    fill(recorder, 25.0)
+    recorder.close()
+    first, second, _ = (segment.path for segment in segments_in(tmp_path))
+    second.write_bytes(first.read_bytes())
+    (take,) = takes_in(tmp_path)
+
+    assert 1 == sum(isinstance(entry, Gap) for entry in take.entries())
+    assert [f"{second.name} is left out: its header is that of another segment."] == take.remarks
+
+
 @pytest.mark.parametrize(
     ("make", "says"),
     [

@@ -1,6 +1,8 @@
 """Records: what was written whole is read, whatever became of the rest."""
 
-from typing import Any
+import json
+import struct
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -12,11 +14,25 @@ from discussion_helper.audio.inbox import Captured, DeviceLost, Played
 from discussion_helper.audio.playback import Position
 from discussion_helper.recorder.codec import DamagedError, decoded, encoded, header_of, header_record
 from discussion_helper.recorder.entries import Cleaned, Entry, Gap, Header, Noted, OwnVoice, Taken, Told
+from discussion_helper.recorder.note_line import note_line
 from discussion_helper.recorder.records import MAGIC, Kind, framed, unframed
+from discussion_helper.turn.turns import TurnEnded, TurnPaused, TurnResumed, TurnStarted
 from discussion_helper.voice.audio_work import HalfDuplex, Listening
 from discussion_helper.voice.deciding import Words
+from discussion_helper.voice.notes import (
+    Decided,
+    Ducked,
+    Level,
+    Muted,
+    Note,
+    Onset,
+    Resumed,
+    Turn,
+    WordsWanted,
+)
 
 RECORDS = st.lists(st.tuples(st.sampled_from(Kind), st.binary(max_size=60)), max_size=12)
+JSON = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
 HEADER = Header(started_utc_s=1.0, zero_s=2.0, package="0.1.0", settings={"language": "en"})
 
 
@@ -89,10 +105,11 @@ def test_sixteen_bits_are_enough_where_they_are_exact() -> None:
         Taken(DeviceLost("capture", "gone", "fix it", returns=False), 2.0),
         Taken(Listening("a microphone", 44_100), 0.25),
         Taken(HalfDuplex(), 0.5),
-        Taken(Words(text="äh \ud800", final=True, voiced_s=0.4, echo=True, refused="x"), 3.0),
+        Taken(Words(text="äh", final=True, voiced_s=0.4, echo=True, refused="x"), 3.0),
         OwnVoice(True),
         OwnVoice(False),
         Noted(b'{"note":"Muted","on":true}'),
+        Taken(Words(text="x", doubt=float("inf")), 3.0),
         Told(4.0, {"kind": "floor", "at_s": 1.0, "floor": "idle"}),
         Gap(7, Listening("m", 16_000)),
     ],
@@ -103,12 +120,12 @@ def test_everything_else_comes_back_as_it_was(entry: Entry) -> None:
 
 
 def test_cleaned_audio_comes_back_as_it_was() -> None:
-    ((kind, payload),), _ = unframed(MAGIC + encoded(Cleaned(160, np.array([0.1, -0.5], np.float32), -3.5, 0.1)))
+    ((kind, payload),), _ = unframed(MAGIC + encoded(Cleaned(160, np.full(160, 0.1, np.float32), -3.5, 0.1)))
     back = decoded(kind, payload)
 
     assert isinstance(back, Cleaned)
     assert (160, -3.5, 0.1) == (back.start, back.near_db, back.expected_db)
-    assert np.array([0.1, -0.5], np.float32).tobytes() == back.samples.tobytes()
+    assert np.full(160, 0.1, np.float32).tobytes() == back.samples.tobytes()
 
 
 def test_a_header_comes_back_and_one_of_another_format_is_refused() -> None:
@@ -116,4 +133,172 @@ def test_a_header_comes_back_and_one_of_another_format_is_refused() -> None:
 
     assert HEADER == header_of(payload)
     with pytest.raises(DamagedError, match="another version"):
-        header_of(payload.replace(b'"format":1', b'"format":2'))
+        header_of(payload.replace(b'"format":2', b'"format":1'))
+
+
+# -- contents that no talk has, behind a right checksum
+
+
+BLOCK = struct.Struct("<ddIqB")
+PLACE = struct.Struct("<qqI")
+CLEANED = struct.Struct("<qddB")
+TEN_MS = bytes(320)
+DIGITS = "9" * 400
+
+
+def block(now: float = 1.0, at_s: float = 1.0, rate: int = 16_000, start: int = 0, form: int = 1) -> bytes:
+    return BLOCK.pack(now, at_s, rate, start, form)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"started_utc_s": 1e300},
+        {"started_utc_s": -1e12},
+        {"started_utc_s": 10**400},
+        {"started_utc_s": float("nan")},
+        {"started_utc_s": "1"},
+        {"zero_s": 1e300},
+        {"zero_s": None},
+        *({"index": index} for index in ("a", None, 0, -1, 1.0, True, 10**400)),
+        *({"listening": {"rate": rate}} for rate in ("48000", 48_000.5, 3, 1, True, -5, 10**9, 10**400, None)),
+        {"listening": {"microphone": 5}},
+        {"listening": 5},
+        {"package": 5},
+        {"machine": None},
+        {"machine": "\ud800"},
+        {"settings": []},
+        {"unheard_of": 1},
+    ],
+)
+def test_a_header_that_no_talk_has_is_damaged(changes: dict[str, Any]) -> None:
+    values = {"format": 2, "started_utc_s": 1.0, "zero_s": 2.0, "package": "0.1.0", "settings": {}}
+    header_of(json.dumps(values).encode())
+
+    with pytest.raises(DamagedError, match="its header is wrong"):
+        header_of(json.dumps(values | changes).encode())
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload"),
+    [
+        (Kind.CAPTURED, block(now=1e300) + TEN_MS),
+        (Kind.CAPTURED, block(at_s=1e12) + TEN_MS),
+        (Kind.CAPTURED, block(at_s=float("nan")) + TEN_MS),
+        (Kind.CAPTURED, block(rate=1) + TEN_MS),
+        (Kind.CAPTURED, block(start=-1) + TEN_MS),
+        (Kind.CAPTURED, block(start=2**62) + TEN_MS),
+        (Kind.CAPTURED, block(form=9) + TEN_MS),
+        (Kind.CAPTURED, block() + bytes(11 * 32_000)),
+        (Kind.PLAYED, PLACE.pack(1, 0, 0) + block() + TEN_MS),
+        (Kind.PLAYED, PLACE.pack(-9, 0, 48_000) + block() + TEN_MS),
+        (Kind.PLAYED, PLACE.pack(1, -1, 48_000) + block() + TEN_MS),
+        (Kind.PLAYED, PLACE.pack(1, 0, 48_000) + block(at_s=1e12) + TEN_MS),
+        (Kind.CLEANED, CLEANED.pack(2**62, -9.0, -9.0, 1) + TEN_MS),
+        (Kind.CLEANED, CLEANED.pack(0, -9.0, -9.0, 1) + bytes(2)),
+        (Kind.CLEANED, CLEANED.pack(0, -9.0, -9.0, 7) + TEN_MS),
+        (Kind.OWN, b""),
+        (Kind.OWN, b"\2"),
+        (Kind.CALLED, b'[1e300,"",{}]'),
+        (Kind.CALLED, b'[NaN,"",{}]'),
+        (Kind.CALLED, b'[true,"",{}]'),
+        (Kind.CALLED, b'[1,["words"],{}]'),
+        (Kind.CALLED, b'[1,"words",{}]'),
+        (Kind.CALLED, b'[1,"words",{"text":null}]'),
+        (Kind.CALLED, b'[1,"words",{"text":"x","final":1}]'),
+        (Kind.CALLED, b'[1,"words",{"text":"x","voiced_s":"1"}]'),
+        (Kind.CALLED, b'[1,"words",{"text":"x","voiced_s":1e99}]'),
+        (Kind.CALLED, b'[1,"words",{"text":"\\ud800"}]'),
+        (Kind.CALLED, b'[1,"words",{"text":"\xed\xa0\x80"}]'),
+        (Kind.CALLED, b'[1,"listening",{"rate":1}]'),
+        (Kind.CALLED, b'[1,"listening",{"rate":true}]'),
+        (Kind.CALLED, b'[1,"lost",{"which":"both","reason":"x"}]'),
+        (Kind.CALLED, b'[1,"lost",{"which":"capture","reason":5}]'),
+        (Kind.GAP, b'[1,{"rate":"x"}]'),
+        (Kind.GAP, b'[1,{"rate":-7}]'),
+        (Kind.GAP, b'[-2,{"rate":0}]'),
+        (Kind.GAP, b'["x",{"rate":0}]'),
+        (Kind.TOLD, f'[{DIGITS},{{"kind":"x"}}]'.encode()),
+        (Kind.TOLD, b'[1e400,{"kind":"x"}]'),
+        (Kind.TOLD, b'[1,{"kind":"\\ud800"}]'),
+        (Kind.TOLD, b'[1,"kind"]'),
+        (Kind.NOTED, b'{"note":"WordsWanted"}'),
+        (Kind.NOTED, b'{"note":"Turn"}'),
+        (Kind.NOTED, b'{"note":5}'),
+        (Kind.NOTED, b'{"note":[]}'),
+        (Kind.NOTED, b'{"note":"Unheard"}'),
+        (Kind.NOTED, b'{"note":"Resumed","at_s":"x"}'),
+        (Kind.NOTED, b'{"note":"Muted","on":1}'),
+        (Kind.NOTED, b'{"note":"Ducked","at_s":1,"generation":' + DIGITS.encode() + b"}"),
+        *(
+            (
+                Kind.NOTED,
+                b'{"note":"Turn","decided_at_s":1,"started_at_s":1,"voiced_until_s":1,"event":' + event.encode() + b"}",
+            )
+            for event in (
+                "null",
+                "{}",
+                "[]",
+                '{"event":"TurnEnded"}',
+                '{"event":"TurnStarted","at":"x"}',
+                '{"event":"TurnPaused","samples":{},"start":0,"end":1,"voiced_s":1}',
+                '{"event":"TurnPaused","samples":{"samples":1,"crc32":1},"start":[],"end":1,"voiced_s":1}',
+            )
+        ),
+        (
+            Kind.NOTED,
+            b'{"note":"WordsWanted","samples":{"samples":1,"crc32":1},"start":"a","end":null,"voiced_s":"x"}',
+        ),
+    ],
+)
+def test_a_record_that_no_talk_has_is_damaged(kind: Kind, payload: bytes) -> None:
+    with pytest.raises(DamagedError):
+        decoded(kind, payload)
+
+
+@given(st.sampled_from(Kind), st.recursive(JSON, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
+def test_a_payload_of_any_json_is_an_entry_or_damaged(kind: Kind, value: Any) -> None:
+    payload = json.dumps(value).encode()
+    for read in (lambda: decoded(kind, payload), lambda: header_of(payload)):
+        try:
+            read()
+        except DamagedError:
+            continue
+
+
+NOTES = (
+    Turn(TurnStarted(160), 1.0, 1.0, 1.0),
+    Turn(TurnResumed(160), 1.0, 1.0, 1.0),
+    Turn(TurnPaused(np.zeros(5, np.float32), 0, 5, 0.1), 1.0, 1.0, 1.0, own=True),
+    Turn(TurnEnded(np.zeros(5, np.float32), 0, 5, 0.1), 1.0, 1.0, 1.0, ignored="x", decided=True),
+    Onset(1.0, 0.1),
+    Ducked(1.0, 3),
+    Resumed(1.0),
+    WordsWanted(np.zeros(5, np.float32), 0, 5, 0.1),
+    Decided(
+        at_s=1.0,
+        what="ignored",
+        why="x",
+        voiced_s=0.1,
+        ducked_s=0.1,
+        level_dbfs=float("-inf"),
+        over_echo_db=float("nan"),
+        text="half of one: \ud83d",
+        doubt=float("nan"),
+    ),
+    Level(-60.0),
+    Muted(True),
+)
+
+
+@pytest.mark.parametrize("note", NOTES, ids=lambda note: type(note).__name__)
+def test_every_note_that_is_recorded_is_read(note: Note) -> None:
+    assert {type(note) for note in NOTES} == set(get_args(Note))
+    assert Noted(note_line(note)) == decoded(Kind.NOTED, note_line(note))
+
+
+def test_halves_of_characters_are_not_recorded() -> None:
+    entry = Told(1.0, {"kind": "utterance", "text": "a\ud83d"})
+    ((kind, payload),), _ = unframed(MAGIC + encoded(entry))
+
+    assert Told(1.0, {"kind": "utterance", "text": "a?"}) == decoded(kind, payload)

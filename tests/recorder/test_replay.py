@@ -1,6 +1,8 @@
 """The replay: the same settings give the same decisions byte for byte, others show what changes."""
 
 import shutil
+from dataclasses import replace
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +21,10 @@ from discussion_helper.recorder.take import Take, takes_in
 from discussion_helper.recorder.trials import NAMES, Heeded, heeded_by, tried
 from discussion_helper.recorder.word_book import Reads
 from discussion_helper.testing.replay import replayed
+from discussion_helper.tuning import Tuning
 from discussion_helper.types import Policy
 from discussion_helper.voice.deciding import Words
 from discussion_helper.voice.notes import Decided, Ducked
-from discussion_helper.voice.tuning import Tuning
 
 
 def run(take: Take, *wishes: str, read: Reads | None = None) -> Outcome:
@@ -191,7 +193,7 @@ def test_settings_to_try_take_the_place_of_the_recorded_ones() -> None:
         ),
     )
 
-    assert Tuning(vad_on=0.2, vad_off=0.2, silence_s=0.1, early_s=0.1, duck_over_db=10.0) == heeded.tuning
+    assert Tuning(0.2, 0.2, endpoint_silence_s=0.1, endpoint_early_s=0.1, duck_over_db=10.0) == heeded.tuning
     assert "de" == heeded.language
     assert Policy(allow_barge_in=False, barge_in_min_words=3, barge_in_stop_words=("halt", "genug")) == heeded.policy
 
@@ -199,14 +201,20 @@ def test_settings_to_try_take_the_place_of_the_recorded_ones() -> None:
 @pytest.mark.parametrize(
     ("wish", "says"),
     [
-        ("vad=1", rf"--set vad=1: there is no setting 'vad' to try\. Use NAME=VALUE with {NAMES[0]}, .*language"),
+        ("vad=1", rf"--set vad=1: there is no setting 'vad' to try\. Use NAME=VALUE with .*{list(NAMES)[-1]}"),
         ("vad.threshold", "--set vad.threshold: no value"),
         ("vad.threshold=loud", "--set vad.threshold=loud: 'loud' is not a number"),
-        ("vad.threshold=2", "--set vad.threshold=2: The voice thresholds"),
+        ("vad.threshold=2", "--set vad.threshold=2: vad.threshold: 2.0 is out of range"),
         ("allow_barge_in=maybe", "'maybe' is not true or false"),
+        ("barge_in=maybe", "'maybe' is not true or false"),
+        ("barge_in_grace_s=1", "--set barge_in_grace_s=1: barge_in_grace_s acts behind what is replayed"),
+        ("barge_in_min_words=" + "9" * 5_000, "is not a whole number"),
+        ("language=", "--set language=: language: '' is not a language code"),
+        ("language=english", "--set language=english: language: 'english' is not a language code"),
+        ("vad.release=0.9", "--set vad.release=0.9: vad.release: 0.9 is above vad.threshold"),
         ("barge_in_min_words=-1", "--set barge_in_min_words=-1: barge_in_min_words: -1 is out of range"),
-        ("duck.over_db=99", "duck_over_db: 99.0 is out of range"),
-        ("endpoint.max_turn_s=0.1", "do not fit"),
+        ("duck.over_db=99", "duck.over_db: 99.0 is out of range"),
+        ("endpoint.max_turn_s=0.1", "endpoint.silence_s: 0.5 is not below endpoint.max_turn_s"),
     ],
 )
 def test_a_setting_that_cannot_be_tried_is_told(wish: str, says: str) -> None:
@@ -221,6 +229,41 @@ def test_settings_of_another_version_are_told(talk: Any) -> None:
         heeded_by(take.header)
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"language": "../../etc/passwd"},
+        {"language": ["x"]},
+        {"policy": 5},
+        {"policy": {"barge_in_min_words": 10**400}},
+        {"tuning": {"vad.threshold": "x"}},
+        {"tuning": {"vad.threshold": float("nan")}},
+        {"tuning": [1]},
+    ],
+)
+def test_settings_that_no_talk_can_have_are_told(settings: dict[str, Any], talk: Any) -> None:
+    header = replace(take_of(talk.folder).header, settings=settings)
+    with pytest.raises(AudioFileError, match="not those of this version"):
+        heeded_by(header)
+
+
+def test_the_order_of_the_wishes_does_not_matter() -> None:
+    wishes = ["endpoint.silence_s=2", "endpoint.early_s=1", "endpoint.max_turn_s=3", "vad.release=0.1"]
+
+    for order in permutations([*wishes, "vad.threshold=0.2"]):
+        assert Tuning(0.2, 0.1, 2.0, 1.0, 3.0) == tried(Heeded(Policy()), order).tuning
+
+
+def test_a_hearing_that_breaks_is_not_replayed_any_further(talk: Any) -> None:
+    def hearing(rate: int, echo: Any) -> Any:
+        raise SettingError("voice: too soft.", fix="Speak up.")
+
+    outcome = Replay(take_of(talk.folder), hearing, EchoPath()).run()
+
+    assert ["voice: too soft. Speak up."] == outcome.failures
+    assert [] == outcome.recorded == outcome.replayed
+
+
 def test_numbers_are_numbers() -> None:
     with pytest.raises(SettingError, match="silence_s: '1' is no number"):
-        Tuning.from_mapping({"silence_s": "1"})
+        Tuning.from_mapping({"endpoint.silence_s": "1"})
