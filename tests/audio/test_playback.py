@@ -474,7 +474,7 @@ class Player(RuleBasedStateMachine):
         is_held = head is not None and self.is_held(head, count)
         position, out = render(self.playback, count)
         if is_held:
-            assert (Position(head or 0, 0, RATE), False) == (position, out.any())
+            assert (Position(head or 0, 0, RATE), False) == (position, bool(out.any()))
             return
         moved = self._moved(position)
         assert moved in (0, due)

@@ -112,9 +112,8 @@ def test_the_table_holds_every_measure_and_fits_on_a_screen(results: Results) ->
 
 
 def test_the_table_shows_what_is_no_number_as_missing(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "discussion_helper.bench.report.measures", lambda _: [Measure(key="key", title="title", unit="ms", n=1, value=math.nan)]
-    )
+    missing = Measure(key="key", title="title", unit="ms", n=1, value=math.nan)
+    monkeypatch.setattr("discussion_helper.bench.report.measures", lambda _: [missing])
     console = Console(width=120, record=True, file=io.StringIO())
     console.print(table(results))
     assert "-" in console.export_text()

@@ -37,7 +37,7 @@ def test_the_file_says_what_the_command_line_does_not(file: Path) -> None:
 
 
 def test_what_only_the_file_says_reaches_the_talk(file: Path) -> None:
-    file.write_text('vad.threshold = 0.6\nbarge_in_min_words = 2\nbarge_in_grace_s = 0.5\nmax_sentences = 2\n')
+    file.write_text("vad.threshold = 0.6\nbarge_in_min_words = 2\nbarge_in_grace_s = 0.5\nmax_sentences = 2\n")
     settings = settings_of(talk_arguments("--max-sentences", "3"), (), None)
 
     assert Tuning(vad_threshold=0.6) == settings.tuning

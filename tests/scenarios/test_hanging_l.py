@@ -8,6 +8,7 @@ import anyio
 import pytest
 
 from discussion_helper.testing.room import After, Hanging, Unplugged
+from discussion_helper.testing.room.troubles import Which
 
 pytestmark = pytest.mark.anyio
 
@@ -63,14 +64,18 @@ async def opening_again(on: Any) -> None:
 
 
 STATES = [warming_up, listening, thinking, speaking, turned_down, opening_again]
-WHICH = {"microphone": ["microphone"], "loudspeaker": ["loudspeaker"], "both": ["microphone", "loudspeaker"]}
+WHICH: dict[str, list[Which]] = {
+    "microphone": ["microphone"],
+    "loudspeaker": ["loudspeaker"],
+    "both": ["microphone", "loudspeaker"],
+}
 
 
 @pytest.mark.parametrize("close_s", [1.0, LONG_S], ids=["a-second", "for-ever"])
 @pytest.mark.parametrize("hanging", WHICH.values(), ids=WHICH)
 @pytest.mark.parametrize("state", STATES)
 async def test_l1_a_device_that_hangs_when_it_is_closed(
-    talk: Any, state: State, hanging: list[str], close_s: float
+    talk: Any, state: State, hanging: list[Which], close_s: float
 ) -> None:
     """It is over within 2 s in every state, says which device held on, and leaves nothing when that lets go."""
     tasks = len(asyncio.all_tasks())

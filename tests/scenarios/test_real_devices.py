@@ -188,6 +188,10 @@ def follow(session: Session, held: Held) -> None:
     listener.noted = note
 
 
+def _holds(samples: int, recording: Recording) -> bool:
+    return len(recording) >= samples
+
+
 async def acts(on: Stage, echo: Kept, clip: Callable[[str], Frame]) -> None:
     """What happens."""
 
@@ -228,7 +232,8 @@ async def acts(on: Stage, echo: Kept, clip: Callable[[str], Frame]) -> None:
         for number in range(5):
             written = playback.write(on.held.dead, np.full(4_800, 0.9, np.float32))
             on.held.late.append((playback.position.generation, written, playback.idle))
-            passed = partial(recording.wait, lambda it, n=number: len(it) >= began + (n + 1) * RATE // 5, timeout=10.0)
+            wanted = began + (number + 1) * RATE // 5
+            passed = partial(recording.wait, partial(_holds, wanted), timeout=10.0)
             assert await anyio.to_thread.run_sync(passed)
 
     async def coughed(recording: Recording) -> None:
@@ -409,12 +414,13 @@ def test_d1_the_200_ms_before_the_trigger_are_in_what_the_recogniser_is_given(he
     """Of every turn in silence: it begins 200 ms and more before the moment at which it was known to be one."""
     leads_s: list[float] = []
     started: Turn | None = None
+    first = 0
     for turn in held.turns:
         if isinstance(turn.event, TurnStarted):
-            started = turn
+            started, first = turn, turn.event.at
         elif isinstance(turn.event, TurnEnded) and started is not None and not turn.decided:
             assert any(np.array_equal(turn.event.samples, given) for given in held.ears.given)
-            zero_s = started.started_at_s - started.event.at / 16_000
+            zero_s = started.started_at_s - first / 16_000
             leads_s.append(started.decided_at_s - zero_s - turn.event.start / 16_000)
     texts = [it.text for it in held.parts["asked"].said if it.speaker == "user"]
 

@@ -181,5 +181,5 @@ def test_while_somebody_speaks_no_reply_begins_and_the_microphone_s_end_lets_it(
     spoken_over = played(work)
     work.work.take(work.listen(Listening()), 0.0)
 
-    assert (0, False) == (spoken_over.position.samples, spoken_over.frame.samples.any())
+    assert (0, False) == (spoken_over.position.samples, bool(spoken_over.frame.samples.any()))
     assert 10 == played(work).position.samples

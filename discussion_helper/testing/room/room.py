@@ -30,6 +30,7 @@ from discussion_helper.testing.room.troubles import Trouble
 from discussion_helper.testing.room.world import LIMIT_S, RoomWorld
 from discussion_helper.testing.virtual_clock import VirtualTimeLoop
 from discussion_helper.tts.base import Synthesiser
+from discussion_helper.tuning import Tuning
 from discussion_helper.types import Floor
 from discussion_helper.voice.assembly import hearing_of, overlap_of, session_on
 from discussion_helper.voice.audio_work import AudioWork, Tap
@@ -38,7 +39,6 @@ from discussion_helper.voice.hearing import EchoPath as AnyEchoPath
 from discussion_helper.voice.hearing import Hearing
 from discussion_helper.voice.notes import Note
 from discussion_helper.voice.ports import Sink
-from discussion_helper.voice.tuning import Tuning
 
 __all__ = ["Room"]
 
