@@ -65,7 +65,7 @@ async def test_an_echo_is_no_turn_and_interrupts_nothing(talk: Any, gain_db: flo
     assert found.ducks <= 1
 
 
-@pytest.mark.parametrize(("gain_db", "delay_s"), [(-20.0, 0.6), (-10.0, 1.0), (0.0, 0.8)])
+@pytest.mark.parametrize(("gain_db", "delay_s"), [(-20.0, 0.6), (-10.0, 1.0), (0.0, 0.6), (0.0, 0.8)])
 @pytest.mark.parametrize("replies", [REPLIES[:2], SHORT], ids=["long", "short"])
 async def test_nor_is_one_that_comes_late(
     talk: Any, gain_db: float, delay_s: float, replies: Sequence[list[str]]
