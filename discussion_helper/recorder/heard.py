@@ -110,8 +110,9 @@ def happened(told: Told, zero_s: float) -> Happened | None:
     if event.get("kind") == "interruption":
         by = str(event.get("by", ""))
         return Happened(at_s, "interruption", f"reply cut {_CUT_BY.get(by, f'by {by}')}")
-    if event.get("kind") == "decision" and "voiced_s" not in event:
-        return Happened(at_s, "decision", f"{event.get('what', '')}, {event.get('why', '')}")
+    if event.get("kind") == "decision" and "ducked_s" not in event:
+        words = f': "{event["text"]}"' if event.get("text") else ""
+        return Happened(at_s, "decision", f"{event.get('what', '')}, {event.get('why', '')}{words}")
     return None
 
 

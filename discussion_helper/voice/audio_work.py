@@ -67,6 +67,7 @@ class AudioWork:
         self._limit_s = 0.0
         self._unplayed_s = 0.0
         self._ducked = -1
+        self._half_duplex_due = False
 
     def begin(self, call: Callable[..., object], marks: Marks) -> None:
         """`call(fn, *args)` runs `fn(*args)` where whoever is told lives, in the order of the calls."""
@@ -101,6 +102,8 @@ class AudioWork:
         if self._hearing is not None:
             self._tell(self._hearing.finish())
         self._hearing, self._microphone = hearing, microphone
+        if self._half_duplex_due:
+            self.go_half_duplex()
         self._marks.playback.hold(False)
         self._silent_s, self._limit_s = 0.0, FIRST_S
 
@@ -150,7 +153,8 @@ class AudioWork:
             self._tell(self._hearing.words(words))
 
     def go_half_duplex(self) -> None:
-        """From now on only a loud voice is heard over the agent."""
+        """From now on only a loud voice is heard over the agent; while nothing is listened to, once something is."""
+        self._half_duplex_due = self._hearing is None
         if self._hearing is not None:
             self._hearing.go_half_duplex()
 

@@ -121,6 +121,7 @@ class Decider:
         """It is a voice that the neural detector does not hear."""
         self._asked = 0
         self._unheard_at_s: float | None = None
+        self._released = self._opens = False
         self._voiced_s = self._others_s = self._ignored_s = 0.0
         self._ask_at_s = math.inf
         self._alarms = Alarms()
@@ -130,6 +131,8 @@ class Decider:
         self._follow_turn(evidence)
         if self.ducked_at_s is not None:
             return self._decide(evidence, evidence.at_s - self.ducked_at_s)
+        if self._released:
+            return None
         if evidence.audible and self._is_alarming(evidence):
             self._begin(evidence)
             return Verdict(Act.DUCK)
@@ -144,22 +147,28 @@ class Decider:
         unheard = self._unheard_at_s is not None and self._others_s < LEAST_VOICE_S
         verdict = self._judge.judged(words, unheard=unheard)
         if unheard:
-            self.unheard = verdict is not None and verdict.act is Act.INTERRUPT
+            self.unheard = self._opens = verdict is not None and verdict.act is Act.INTERRUPT
             verdict = verdict if self.unheard else Verdict(Act.RESUME, "no voice")
         if verdict is None:
             return self._dismiss(at_s) if self._judge.denied >= len(ASK_AT_S) else None
         return self._conclude(verdict.act, verdict.why, at_s)
 
+    def release(self) -> None:
+        """Nothing is turned down any more. What was decided holds until its turn ends, and turns nothing down again."""
+        self.ducked_at_s = None
+        self._released = self._voiced_s > 0.0
+
     def forget(self) -> None:
-        """The reply is over, or another has begun: nothing is turned down."""
-        self.ducked_at_s = self.decided = None
+        """The reply is over, or another has begun, which may be turned down by who speaks still."""
+        self.release()
+        self._released = False
         self._ignored_s = 0.0
 
     # -- when it is turned down
 
     def _begin(self, evidence: Evidence) -> None:
         self.ducked_at_s, self.decided, self._unheard_at_s = evidence.at_s, None, None
-        self.unheard = False
+        self.unheard = self._opens = False
         self._asked = 0
         self._judge.reset()
         self._alarms.begin()
@@ -171,13 +180,21 @@ class Decider:
         return (voice or raised) and not math.isinf(self._ignored_s)
 
     def _follow_turn(self, evidence: Evidence) -> None:
-        """Another turn has begun where there is less voice than before, or some after none."""
+        """Another turn has begun where there is less voice than before, or some after none: it is not decided yet."""
         if evidence.voiced_s < self._voiced_s or evidence.voiced_s > 0.0 == self._voiced_s:
             self._ignored_s = 0.0
-            self.decided = self.decided if self.ducked_at_s is not None else None
+            self._released = False
+            if evidence.voiced_s > 0.0:
+                self._begin_turn()
         self._voiced_s = evidence.voiced_s
         if self.ducked_at_s is not None:
             self._alarms.follow(evidence.at_s, eager=evidence.eager)
+
+    def _begin_turn(self) -> None:
+        """A voice that was decided about is another one's, but for a whisper, whose turn opens behind that."""
+        if self.decided is not None and not self._opens:
+            self.ducked_at_s = self.decided = None
+        self._opens = False
 
     # -- what it is
 

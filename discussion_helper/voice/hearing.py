@@ -11,7 +11,8 @@ from discussion_helper.audio.inbox import Captured, Played
 from discussion_helper.audio.resample import Resampler
 from discussion_helper.turn.turns import TurnEnded, TurnEvent, TurnSegmenter
 from discussion_helper.voice.barge_in import OnsetRule
-from discussion_helper.voice.notes import Level, Muted, Note, Onset, Turn, WordsWanted
+from discussion_helper.voice.loudness import Loudness
+from discussion_helper.voice.notes import Decided, Ducked, Level, Muted, Note, Onset, Turn, WordsWanted
 from discussion_helper.voice.overlap import HALF_DUPLEX, Overlap
 from discussion_helper.voice.verdict import Act
 from discussion_helper.voice.words import Words
@@ -75,6 +76,8 @@ class Hearing:
         self._echo = echo
         self._onset = onset
         self._overlap = overlap
+        self._loudness = Loudness()
+        self._owed: Turn | None = None
         self._zero_s = self._now_s = 0.0
         self._sounds = self._own_sounds = 0
         self._begin(0)
@@ -104,7 +107,8 @@ class Hearing:
             return []
         notes = self._overlap.words(words, self._now_s)
         opens = self._segmenter.open_voiced_s == 0.0
-        return [*(self._hear_unheard(self._overlap, self._zero_s) if opens else ()), *notes]
+        unheard = [*self._hear_unheard(self._overlap, self._zero_s)] if opens else []
+        return [*unheard, *self._dated(notes, self._zero_s)]
 
     def captured(self, item: Captured) -> list[Note]:
         """The microphone delivered a block; what came of it."""
@@ -138,6 +142,7 @@ class Hearing:
         clean = self._echo.clean(block, zero_s + start / RATE, start)
         yield from (self._turn(event, zero_s) for event in self._segmenter.feed(Frame(clean, RATE, start)))
         self._now_s = zero_s + self._next / RATE
+        self._measure_voice(start)
         begins = self._begins(self._segmenter.open_voiced_s)
         if self._overlap is not None:
             yield from self._follow(self._overlap, block, clean, zero_s)
@@ -146,13 +151,14 @@ class Hearing:
 
     def _follow(self, overlap: Overlap, near: Samples, clean: Samples, zero_s: float) -> Iterator[Note]:
         overlap.block(near, clean, near_db=self._echo.near_db, expected_db=self._echo.expected_db)
-        yield from overlap.step(
+        notes = overlap.step(
             self._now_s,
             voiced_s=self._segmenter.open_voiced_s,
             others_s=self._onset.others_s,
             own=self._onset.is_own,
             quiet_s=(self._next - self._segmenter.voiced_until) / RATE,
         )
+        yield from self._dated(notes, zero_s)
         self._compare(overlap)
         if overlap.eager:
             yield from self._hear_unheard(overlap, zero_s)
@@ -194,6 +200,8 @@ class Hearing:
             started_at_s=zero_s + self._segmenter.onset / RATE,
             voiced_until_s=zero_s + self._segmenter.voiced_until / RATE,
             own=self._onset.is_own,
+            level_dbfs=self._loudness.level_dbfs,
+            over_echo_db=self._loudness.over_echo_db,
         )
         over = isinstance(event, TurnEnded)
         return self._judged(turn, self._overlap) if over and self._overlap is not None else turn
@@ -202,12 +210,38 @@ class Hearing:
         """With what was decided about a turn that has ended."""
         overlap.turn_ended()
         if overlap.undecided:
+            self._owed = self._owed or turn
             return replace(turn, undecided=True)
         if overlap.decided is not None:
             ignored = overlap.decided.act is Act.RESUME
             return replace(turn, decided=True, ignored=overlap.decided.why if ignored else "")
         alone = not overlap.half_duplex or not overlap.overlapped(turn.started_at_s, turn.voiced_until_s)
         return turn if alone else replace(turn, ignored=HALF_DUPLEX)
+
+    def _dated(self, notes: list[Note], zero_s: float) -> Iterator[Note]:
+        """With the times of the voice that was decided about; a turn that ended undecided is part of it."""
+        for note in notes:
+            owed, self._owed = self._owed, None if isinstance(note, Decided | Ducked) else self._owed
+            yield self._with_voice(note, owed, zero_s) if isinstance(note, Decided) else note
+
+    def _with_voice(self, note: Decided, owed: Turn | None, zero_s: float) -> Decided:
+        open_s = self._segmenter.open_voiced_s
+        if owed is None and not open_s:  # a sound
+            return replace(note, started_at_s=note.started_at_s - FIRST_VOICE_S, voiced_s=0.0)
+        ended_s = owed.event.voiced_s if owed is not None and isinstance(owed.event, TurnEnded) else 0.0
+        return replace(
+            note,
+            started_at_s=owed.started_at_s if owed is not None else zero_s + self._segmenter.onset / RATE,
+            voiced_until_s=zero_s + self._segmenter.voiced_until / RATE,
+            voiced_s=ended_s + open_s,
+        )
+
+    def _measure_voice(self, start: int) -> None:
+        """Only while somebody speaks: a door behind the last word is not the voice."""
+        voice = self._segmenter
+        if not voice.open_voiced_s or self._next - voice.voiced_until < SPEAKING_S * RATE:
+            onset = voice.onset if voice.open_voiced_s else None
+            self._loudness.step(start, near_db=self._echo.near_db, expected_db=self._echo.expected_db, onset=onset)
 
     def _measure(self, samples: Samples) -> Iterator[Level]:
         self._power.append(float(np.mean(np.square(samples))) if len(samples) else 0.0)

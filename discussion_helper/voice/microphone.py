@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field, replace
 
 import anyio
 
@@ -14,7 +15,8 @@ from discussion_helper.stt.base import Recognised, Recogniser
 from discussion_helper.turn.turns import TurnStarted
 from discussion_helper.types import SpokenUtterance, Utterance
 from discussion_helper.voice.deciding import RESPONSE, Words
-from discussion_helper.voice.echo_text import LATELY_S, is_echo
+from discussion_helper.voice.decision import of_turn, of_verdict
+from discussion_helper.voice.echo_text import LATELY_S, SHARE, is_echo, overlap_of
 from discussion_helper.voice.loop_breaker import LoopBreaker
 from discussion_helper.voice.notes import Decided, Ducked, Level, Muted, Note, Onset, Turn, WordsWanted
 from discussion_helper.voice.ports import Microphone
@@ -28,12 +30,21 @@ DECIDED_S = 0.5
 """So long a turn over the agent waits for what it is to be taken for, once its words are known: the audio thread needs
 a block or two."""
 
-
+ANSWER = "an answer to the agent's last words"
+OWN_VOICE, OWN_WORDS = "the agent's own voice", "the agent's own words"
 LOOP = "three turns in a row were the agent's own words"
 LOOP_FIX = (
     "Use headphones, or turn the loudspeaker down. Until the microphone is opened again only a loud voice, typing and"
     " the interrupt key are heard over the agent."
 )
+
+
+@dataclass(slots=True, eq=False)
+class _Verdict:
+    """What is decided about what the agent was last turned down for."""
+
+    there: anyio.Event = field(default_factory=anyio.Event)
+    note: Decided | None = None
 
 
 class MicrophoneListener:
@@ -68,9 +79,7 @@ class MicrophoneListener:
         self._changed = anyio.Event()
         self._breaker = LoopBreaker()
         self._onset = anyio.Event()
-        self._decided = anyio.Event()
-        self._ignored = ""
-        self._interrupted = False
+        self._verdict = _Verdict()
         self._open_turns = 0
         self._failure: Exception | None = None
         self._worker: Background[None] = Background(self._read_turns, name="recognition")
@@ -150,7 +159,7 @@ class MicrophoneListener:
             case Onset():
                 self._begin_onset()
             case Ducked():
-                self._decided = anyio.Event()
+                self._verdict = _Verdict()
                 self._end_onset()  # what the user says has yet to be decided
             case Decided():
                 self._tell_decided(note)
@@ -179,19 +188,9 @@ class MicrophoneListener:
             self._onset = anyio.Event()
 
     def _tell_decided(self, note: Decided) -> None:
-        self._ignored = note.why if note.what == "ignored" else ""
-        self._interrupted = note.what == "interruption"
-        self._decided.set()
-        self._report(
-            "decision",
-            what=note.what,
-            why=note.why,
-            voiced_s=round(note.voiced_s, 3),
-            ducked_s=round(note.ducked_s, 3),
-            level_dbfs=round(note.level_dbfs, 1),
-            over_echo_db=round(note.over_echo_db, 1),
-            **({"text": note.text, "doubt": round(note.doubt, 2)} if note.text else {}),
-        )
+        self._verdict.note = note
+        self._verdict.there.set()
+        self._report("decision", **of_verdict(note, self._of))
 
     def _tell_muted(self, on: bool) -> None:
         fix = muted_fix() if on else ""
@@ -208,13 +207,14 @@ class MicrophoneListener:
 
     def _read(self, result: Recognised, voiced_s: float, final: bool) -> None:
         until_s = now()
-        echo = is_echo(result.text, self._spoken(until_s - result.took_s - voiced_s - LATELY_S, until_s))
+        score = overlap_of(result.text, self._spoken(until_s - result.took_s - voiced_s - LATELY_S, until_s))
         self._microphone.words(
             Words(
                 text=result.text,
                 final=final,
                 voiced_s=voiced_s,
-                echo=echo,
+                echo=score >= SHARE,
+                score=score,
                 refused=result.refused,
                 doubt=result.no_speech_probability - result.average_logprob,
             )
@@ -224,25 +224,29 @@ class MicrophoneListener:
 
     async def _finish(self, note: Turn, result: Recognised) -> None:
         """What was ignored has cut nothing and is no turn, not even one without words, which lets a cut reply go on."""
-        ignored = note.ignored
         if note.undecided:
-            with anyio.move_on_after(DECIDED_S):
-                await self._decided.wait()
-            ignored = self._ignored
-        self._watch_loop(note, result)
-        if not ignored or not await self._is_no_answer(ignored):
-            self._hear(note, result)
-        elif not (note.decided or note.undecided):
-            self._report("decision", what="ignored", why=ignored)
+            note = await self._with_verdict(note)
+        spoken = self._spoken(note.started_at_s - LATELY_S, note.voiced_until_s)
+        loops = self._breaker.turn(result.text, spoken, own=note.own)
+        if loops:
+            self._microphone.go_half_duplex()
+        if not note.ignored or not await self._is_no_answer(note.ignored):
+            self._hear(note, result, spoken, loops=loops)
+        elif loops or not note.decided:
+            self._tell(note, result, spoken, what="ignored", why=note.ignored, loops=loops)
         self._open_turns = max(0, self._open_turns - 1)
         if not self._open_turns:
             self._end_onset()
         self._notify()
 
-    def _watch_loop(self, note: Turn, result: Recognised) -> None:
-        if self._breaker.turn(result.text, self._spoken_before(note), own=note.own):
-            self._microphone.go_half_duplex()
-            self._report("decision", what="half duplex", why=LOOP, fix=LOOP_FIX)
+    async def _with_verdict(self, note: Turn) -> Turn:
+        """With what is decided about it; where nothing is, for the reply is over, it is a turn like others."""
+        verdict = self._verdict
+        with anyio.move_on_after(DECIDED_S):
+            await verdict.there.wait()
+        told = verdict.note
+        ignored = told.why if told is not None and told.what == "ignored" else ""
+        return replace(note, undecided=False, decided=told is not None, ignored=ignored)
 
     async def _is_no_answer(self, ignored: str) -> bool:
         """ "Yes" over the agent's last words is an answer if it has nothing more to say."""
@@ -251,9 +255,15 @@ class MicrophoneListener:
         await anyio.sleep(ANSWER_S)
         return self._microphone.speaking
 
-    def _hear(self, note: Turn, result: Recognised) -> None:
-        over_the_agent = note.decided or note.undecided
-        text = self._checked(result, self._spoken_before(note), is_told=over_the_agent)
+    def _hear(self, note: Turn, result: Recognised, spoken: list[str], *, loops: bool) -> None:
+        echo = is_echo(result.text, spoken) or self._breaker.is_loop(result.text, spoken)
+        text = "" if echo else result.text
+        interrupts = note.decided and not note.ignored
+        answers = bool(note.ignored and text)
+        if loops or answers or not note.decided:
+            why = OWN_VOICE if note.own else OWN_WORDS if echo else result.refused or ("words" if text else "no words")
+            why = ANSWER if answers else why
+            self._tell(note, result, spoken, what="turn" if text else "ignored", why=why, loops=loops)
         self._heard.append(
             SpokenUtterance(
                 "user",
@@ -262,22 +272,14 @@ class MicrophoneListener:
                 self._of(note.voiced_until_s),
                 endpoint_s=max(0.0, note.decided_at_s - note.voiced_until_s),
                 recognise_s=max(0.0, now() - note.decided_at_s),
-                wants_answer=not (over_the_agent and self._interrupted and self._only_stops(text)),
+                wants_answer=not (interrupts and self._only_stops(text)),
             )
         )
 
-    def _spoken_before(self, note: Turn) -> list[str]:
-        return self._spoken(note.started_at_s - LATELY_S, note.voiced_until_s)
-
-    def _checked(self, result: Recognised, spoken: list[str], *, is_told: bool) -> str:
-        """The text, unless it is the agent's own; a `decision` says what a turn is and why, if none has."""
-        echo = is_echo(result.text, spoken) or self._breaker.is_loop(result.text, spoken)
-        text = "" if echo else result.text
-        if not is_told:
-            why = "the agent's own words" if echo else result.refused or ("words" if text else "no words")
-            what = "turn" if text else "ignored"
-            self._report("decision", what=what, why=why, **({"text": result.text} if echo else {}))
-        return text
+    def _tell(self, note: Turn, result: Recognised, spoken: list[str], *, what: str, why: str, loops: bool) -> None:
+        """What a turn is, and why, if nobody has told it; of the last one of a loop the way out of that."""
+        reason = {"what": "half duplex", "why": LOOP, "fix": LOOP_FIX} if loops else {"what": what, "why": why}
+        self._report("decision", **of_turn(note, result, self._of, score=overlap_of(result.text, spoken)), **reason)
 
     # -- telling
 

@@ -24,6 +24,10 @@ class Turn:
     """What it is was told already, by a `Decided`."""
     undecided: bool = False
     """The agent is turned down for it, and a `Decided` will say what it is."""
+    level_dbfs: float = -120.0
+    """Of the loudest 10 ms of the microphone in it, as it came."""
+    over_echo_db: float = 0.0
+    """The same above what was expected there if nobody spoke: echo and noise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +65,21 @@ class WordsWanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
-    """What a voice over the agent is, and why. Levels in dB."""
+    """What a voice over the agent is, and why. Levels in dB.
+
+    There is one for each time that the agent is turned down, unless another reply or the end of listening comes first.
+    """
 
     at_s: float
+    started_at_s: float
+    """First voice, or first sound where none was a voice."""
+    voiced_until_s: float
+    """Last voice so far, or last sound."""
     what: str
     """"interruption" or "ignored"."""
     why: str
     voiced_s: float
+    """Between the two; 0.0 where no voice was in it."""
     ducked_s: float
     """How long the agent was turned down before it was decided."""
     level_dbfs: float
@@ -78,6 +90,8 @@ class Decided:
     """The words that decided, if any."""
     doubt: float = 0.0
     """The recogniser's about them."""
+    score: float = 0.0
+    """Share of them that the agent had just said in the same order; 0.0 for fewer than four words."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,7 @@
 """The user while the agent speaks: turned down, asked about, decided."""
 
+import math
+
 import numpy as np
 
 from discussion_helper.audio.frames import Samples
@@ -42,7 +44,8 @@ class Overlap:
         self._eager = False
         self._level = self._over = _SILENT
         self._voiced_s = 0.0
-        self._act_until_s = self._ducked_at_s = 0.0
+        self._act_until_s = math.inf
+        self._ducked_at_s = self._heard_at_s = 0.0
         self._wants_words = False
         self._turned_down = False
         self._unheard_from_s: float | None = None
@@ -60,7 +63,7 @@ class Overlap:
     @property
     def undecided(self) -> bool:
         """What turned it down is not known yet."""
-        return self._turned_down and self._decider.decided is None
+        return self._turned_down and not self._interrupted
 
     @property
     def unheard_from_s(self) -> float | None:
@@ -82,14 +85,15 @@ class Overlap:
         return self._decider.decided
 
     def is_audible(self, at_s: float) -> bool:
-        """The agent speaks, or would if it were not turned down."""
-        return self._turned_down or at_s < self._agent_until_s + AUDIBLE_S
+        """The agent speaks, or would if it were not turned down; one that was interrupted does not."""
+        return self.undecided or at_s < self._agent_until_s + AUDIBLE_S
 
     def played(self, item: Played) -> None:
         """The loudspeaker got a block."""
         if item.position.generation != self._generation:
             self._generation = item.position.generation
             self._turned_down = False
+            self._act_until_s = math.inf
             self._decider.forget()
         if item.at_s > self._agent_until_s + AUDIBLE_S:
             self._agent_from_s = item.at_s
@@ -121,6 +125,7 @@ class Overlap:
     def step(self, at_s: float, *, voiced_s: float, others_s: float, own: bool, quiet_s: float) -> list[Note]:
         """What is to be done after that block; the arguments are those of `Evidence`."""
         self._voiced_s = voiced_s
+        self._heard_at_s = at_s if self._eager else self._heard_at_s
         evidence = Evidence(
             at_s=at_s,
             audible=self.is_audible(at_s),
@@ -131,9 +136,10 @@ class Overlap:
             quiet_s=quiet_s,
         )
         verdict = self._decider.step(evidence)
-        if verdict is None and self._turned_down and self._decider.decided is not None and at_s > self._act_until_s:
+        if verdict is None and self._turned_down and at_s > self._act_until_s:
             self._turned_down = False
-            self._decider.forget()
+            self._act_until_s = math.inf
+            self._decider.release()
             return [Resumed(at_s)]
         return [] if verdict is None else self._carried_out(verdict, at_s)
 
@@ -143,7 +149,10 @@ class Overlap:
         if verdict is None:
             return []
         late = not self._turned_down and verdict.act is Act.INTERRUPT
+        level, over = self._level, self._over
         ducked = self._carried_out(Verdict(Act.DUCK), at_s) if late else []
+        if late:
+            self._level, self._over = level, over  # of what was said before, for there is nothing yet since then
         return [*ducked, *self._carried_out(verdict, at_s, words)]
 
     def finish(self, at_s: float) -> list[Note]:
@@ -160,6 +169,11 @@ class Overlap:
         wanted, self._wants_words = self._wants_words, False
         return wanted
 
+    @property
+    def _interrupted(self) -> bool:
+        """It was decided to stop the reply, and there is time left for it."""
+        return not math.isinf(self._act_until_s)
+
     def _carried_out(self, verdict: Verdict, at_s: float, words: Words | None = None) -> list[Note]:
         match verdict.act:
             case Act.ASK:
@@ -167,6 +181,7 @@ class Overlap:
                 return []
             case Act.DUCK:
                 self._turned_down, self._ducked_at_s = True, at_s
+                self._act_until_s = math.inf
                 self._level = self._over = _SILENT
                 return [Ducked(at_s, self._generation)]
             case Act.INTERRUPT:
@@ -179,6 +194,8 @@ class Overlap:
     def _told(self, verdict: Verdict, at_s: float, words: Words | None) -> Decided:
         return Decided(
             at_s=at_s,
+            started_at_s=self._ducked_at_s,
+            voiced_until_s=max(self._ducked_at_s, self._heard_at_s),
             what=verdict.act.value,
             why=verdict.why,
             voiced_s=self._voiced_s,
@@ -187,4 +204,5 @@ class Overlap:
             over_echo_db=self._over,
             text=words.text if words is not None else "",
             doubt=words.doubt if words is not None else 0.0,
+            score=words.score if words is not None else 0.0,
         )

@@ -14,6 +14,8 @@ class Words:
     voiced_s: float = 0.0
     echo: bool = False
     """They are the agent's own words."""
+    score: float = 0.0
+    """The share of them that the agent had just said, which that was decided by."""
     refused: str = ""
     """Why there are none."""
     doubt: float = 0.0

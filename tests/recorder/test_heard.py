@@ -10,7 +10,8 @@ from discussion_helper.voice.notes import Decided, Ducked, Note, Onset, Resumed,
 
 
 def decided(what: str, text: str = "") -> Decided:
-    numbers = {"at_s": 1.0, "voiced_s": 0.5, "ducked_s": 0.5, "level_dbfs": -20.0, "over_echo_db": 9.0}
+    times = {"at_s": 1.0, "started_at_s": 0.0, "voiced_until_s": 0.5, "voiced_s": 0.5, "ducked_s": 0.5}
+    numbers = times | {"level_dbfs": -20.0, "over_echo_db": 9.0}
     return Decided(what=what, why="words", text=text, doubt=0.314 if text else 0.0, **numbers)
 
 
@@ -45,7 +46,8 @@ def test_an_agent_that_was_cut_does_not_go_on() -> None:
         ({"kind": "interruption", "by": "onset"}, "reply cut by who interrupts"),
         ({"kind": "interruption", "by": 5}, "reply cut by 5"),
         ({"kind": "decision", "what": "resumed", "why": "no words"}, "resumed, no words"),
-        ({"kind": "decision", "what": "ignored", "why": "words", "voiced_s": 0.5}, None),  # a note says it already
+        ({"kind": "decision", "what": "turn", "why": "words", "voiced_s": 0.5, "text": "hi"}, 'turn, words: "hi"'),
+        ({"kind": "decision", "what": "ignored", "why": "words", "ducked_s": 0.5}, None),  # a note says it already
         ({"kind": "floor", "floor": "idle"}, None),
     ],
 )

@@ -277,6 +277,8 @@ NOTES = (
     WordsWanted(np.zeros(5, np.float32), 0, 5, 0.1),
     Decided(
         at_s=1.0,
+        started_at_s=0.5,
+        voiced_until_s=1.0,
         what="ignored",
         why="x",
         voiced_s=0.1,

@@ -149,7 +149,9 @@ def test_a_loudspeaker_with_nothing_to_play_is_not_lost_and_asks_for_no_ticks() 
 
 
 def decided(what: str) -> Decided:
-    return Decided(at_s=0.0, what=what, why="", voiced_s=0.0, ducked_s=0.0, level_dbfs=0.0, over_echo_db=0.0)
+    numbers = ("at_s", "started_at_s", "voiced_until_s", "voiced_s", "ducked_s", "level_dbfs", "over_echo_db")
+    zeros: dict[str, Any] = dict.fromkeys(numbers, 0.0)
+    return Decided(what=what, why="", **zeros)
 
 
 @pytest.mark.parametrize(
@@ -183,3 +185,23 @@ def test_while_somebody_speaks_no_reply_begins_and_the_microphone_s_end_lets_it(
 
     assert (0, False) == (spoken_over.position.samples, bool(spoken_over.frame.samples.any()))
     assert 10 == played(work).position.samples
+
+
+class HalfDuplexEars(Loudness):
+    """Knows how often it was told."""
+
+    told = 0
+
+    def go_half_duplex(self) -> None:
+        self.told += 1
+
+
+def test_half_duplex_before_anything_is_listened_to_begins_with_the_first_that_is() -> None:
+    work = Work()
+    work.work.go_half_duplex()
+    first, second = HalfDuplexEars(), HalfDuplexEars()
+    for hearing in (None, first, None, second):
+        work.hearing = hearing
+        work.work.take(work.listen(Listening("mic" if hearing else "")), 0.0)
+
+    assert (1, 0) == (first.told, second.told)

@@ -1,7 +1,7 @@
 """The listener on a microphone."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import anyio
 import numpy as np
@@ -90,7 +90,7 @@ class Heard:
         self.listener = MicrophoneListener(recogniser, self.microphone, **options)
         self.utterances: list[Utterance] = []
 
-    async def __aenter__(self) -> "Heard":
+    async def __aenter__(self) -> Self:
         self._tasks = await anyio.create_task_group().__aenter__()
         self._tasks.start_soon(self._listen)
         await anyio.sleep(0.01)
@@ -308,7 +308,8 @@ async def test_a_device_that_went_away_and_is_back_is_told() -> None:
 
 
 def decided(what: str, why: str) -> Decided:
-    return Decided(at_s=0.0, what=what, why=why, voiced_s=0.4, ducked_s=0.3, level_dbfs=-20.0, over_echo_db=30.0)
+    numbers = {"voiced_s": 0.4, "ducked_s": 0.3, "level_dbfs": -20.0, "over_echo_db": 30.0}
+    return Decided(at_s=0.0, started_at_s=1.0, voiced_until_s=1.5, what=what, why=why, **numbers)
 
 
 async def over_the_agent(heard: Heard, verdict: Decided | None = None, **ended: Any) -> None:
@@ -498,3 +499,98 @@ async def test_stop_alone_over_the_agent_wants_no_answer(text: str, what: str, w
     (utterance,) = heard.utterances
     assert isinstance(utterance, SpokenUtterance)
     assert (text, wanted) == (utterance.text, utterance.wants_answer)
+
+
+SEEN = {"what", "why", "started_s", "ended_s", "voiced_s", "level_dbfs", "over_echo_db"}
+READ = {"text", "doubt", "score"}
+ECHO = "the museum opens at nine in the morning"
+
+
+class Decisions(Heard):
+    """A listener whose decisions are told; its clock began 100 s before the event loop's."""
+
+    def __init__(self, recogniser: FakeRecogniser, **options: Any) -> None:
+        super().__init__(recogniser, **options)
+        self.told: list[dict[str, Any]] = []
+        self.listener.attach(self)
+
+    def now(self) -> float:
+        return self.of(anyio.current_time())
+
+    def of(self, monotonic_s: float) -> float:
+        return monotonic_s + 100.0
+
+    def report(self, kind: str, /, **data: Any) -> None:
+        self.told += [data] if kind == "decision" else []
+
+
+@pytest.mark.parametrize(
+    ("text", "ended", "what", "why"),
+    [
+        ("hello there", {}, "turn", "words"),
+        ("", {}, "ignored", "nobody spoke"),
+        (ECHO, {}, "ignored", "the agent's own words"),
+        ("", {"own": True}, "ignored", "the agent's own voice"),
+        ("hello there", {"ignored": "half duplex"}, "ignored", "half duplex"),
+        ("hello there", {"undecided": True}, "turn", "words"),  # the reply was over before it was decided
+    ],
+)
+async def test_a_turn_that_nobody_has_decided_about_is_told_with_all_that_was_known(
+    text: str, ended: dict[str, Any], what: str, why: str
+) -> None:
+    async with Decisions(FakeRecogniser(text), spoken=lambda *_: [ECHO]) as heard:
+        over = note(TurnEnded(SAMPLES, 0, 100, 0.93), voiced_until_s=3.0)
+        heard.listener.noted(note(TurnStarted(0)))
+        heard.listener.noted(replace(over, level_dbfs=-31.24, over_echo_db=18.76, **ended))
+        await anyio.sleep(2.0)
+
+    (told,) = heard.told
+    assert (what, why) == (told["what"], told["why"])
+    assert (102.0, 103.0, 0.93) == (told["started_s"], told["ended_s"], told["voiced_s"])
+    assert (-31.2, 18.8) == (told["level_dbfs"], told["over_echo_db"])
+    assert SEEN | (READ if text else set()) == set(told)
+    assert not text or (text, 1.0 if text == ECHO else 0.0) == (told["text"], told["score"])
+
+
+async def test_what_is_decided_over_the_agent_is_told_with_its_score_and_for_how_long_it_was_turned_down() -> None:
+    async with Decisions(FakeRecogniser(ECHO), spoken=lambda *_: [ECHO]) as heard:
+        verdict = replace(decided("ignored", "the agent's own words"), text=ECHO, doubt=0.314, score=1.0)
+        await over_the_agent(heard, verdict, ignored=verdict.why, decided=True)
+        await anyio.sleep(2.0)
+
+    (told,) = heard.told
+    assert SEEN | READ | {"ducked_s"} == set(told)
+    assert (101.0, 101.5, 0.31, 1.0) == (told["started_s"], told["ended_s"], told["doubt"], told["score"])
+    assert (1.0, True) == (heard.microphone.told[-1].score, heard.microphone.told[-1].echo)
+
+
+async def test_the_last_turn_of_a_loop_is_told_once_with_the_way_out() -> None:
+    async with Decisions(FakeRecogniser(*[ECHO] * 3), spoken=lambda *_: [ECHO]) as heard:
+        for number in range(3):
+            await turn(heard.listener, end=100 * number)
+        await anyio.sleep(0.5)
+
+    assert ["ignored", "ignored", "half duplex"] == [told["what"] for told in heard.told]
+    assert SEEN | READ | {"fix"} == set(heard.told[-1])
+
+
+async def test_a_response_that_was_ignored_and_is_an_answer_is_told_as_that() -> None:
+    async with Decisions(FakeRecogniser("yes")) as heard:
+        await over_the_agent(heard, decided("ignored", RESPONSE), ignored=RESPONSE, decided=True)
+        await anyio.sleep(ANSWER_S + 0.01)
+
+    assert [("ignored", RESPONSE), ("turn", "an answer to the agent's last words")] == [
+        (told["what"], told["why"]) for told in heard.told
+    ]
+
+
+async def test_what_was_decided_about_an_earlier_voice_is_not_taken_for_the_next_one_that_is_undecided() -> None:
+    async with Decisions(FakeRecogniser("mm-hm", "hello there")) as heard:
+        heard.microphone.speaking = True
+        await over_the_agent(heard, decided("ignored", RESPONSE), ignored=RESPONSE, decided=True)
+        await anyio.sleep(0.5)
+        await over_the_agent(heard, undecided=True)
+        await anyio.sleep(2.0)
+
+    assert ["hello there"] == [utterance.text for utterance in heard.utterances]
+    assert ["ignored", "turn"] == [told["what"] for told in heard.told]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+import pytest
 
 from discussion_helper.audio.frames import Frame, Samples
 from discussion_helper.audio.inbox import Captured, Played
@@ -274,3 +275,94 @@ def test_words_in_what_was_dismissed_turn_the_agent_down_and_interrupt() -> None
 
     assert ["Ducked", "Decided", "Onset"] == scene.kinds()[-3:]
     assert scene.paused
+
+
+def ended(scene: Scene) -> list[Turn]:
+    return [note for note in scene.told(Turn) if isinstance(note, Turn) and isinstance(note.event, TurnEnded)]
+
+
+def decisions(scene: Scene) -> list[Decided]:
+    return [note for note in scene.told(Decided) if isinstance(note, Decided)]
+
+
+@pytest.mark.parametrize("half_duplex", [False, True])
+@pytest.mark.parametrize("stopped", [False, True])
+def test_an_interruption_that_goes_on_for_long_stays_one_until_its_turn_ends(half_duplex: bool, stopped: bool) -> None:
+    scene = Scene()
+    if half_duplex:
+        scene.hearing.go_half_duplex()
+    scene.hears(1.0).hears(1.0, 0.5).reads("What about Paris", final=False, voiced_s=0.9)
+    scene.until_s = 0.0 if stopped else scene.until_s
+    scene.hears(ACT_WITHIN_S + 1.0, 0.5).hears(0.8)
+
+    assert [("", True, False)] == [(turn.ignored, turn.decided, turn.undecided) for turn in ended(scene)]
+    assert ["interruption"] == [note.what for note in decisions(scene)]
+    assert 1 == scene.kinds().count("Ducked")
+
+
+def test_another_reply_takes_nothing_from_what_was_decided_about_the_voice_that_cut_the_last_one() -> None:
+    scene = Scene()
+    scene.hearing.go_half_duplex()
+    scene.hears(1.0).hears(0.9, 0.5).reads("Stop", final=False)
+    scene.generation, scene.paused = 2, False
+    scene.hears(0.02).hears(0.8)
+
+    assert [("", True)] == [(turn.ignored, turn.decided) for turn in ended(scene)]
+
+
+@pytest.mark.parametrize("after_s", [0.6, 1.5])
+def test_a_turn_behind_an_interruption_is_one_of_its_own(after_s: float) -> None:
+    scene = Scene().hears(1.0).hears(0.5, 0.5).reads("Stop", final=False)
+    scene.until_s = 0.0
+    scene.hears(after_s).hears(0.5, 0.5).hears(0.8)
+
+    assert [(True, ""), (False, "")] == [(turn.decided, turn.ignored) for turn in ended(scene)]
+    assert 1 == scene.kinds().count("Ducked")
+    assert "Onset" == [kind for kind in scene.kinds() if kind != "Resumed"][-1]
+
+
+def test_a_decision_has_the_times_of_its_voice_also_when_the_turn_is_over() -> None:
+    early = decisions(Scene().hears(1.0).hears(1.0, 0.5).reads("What about Paris", final=False, voiced_s=0.9))[0]
+    late = decisions(Scene().hears(1.0).hears(0.5, 0.5).hears(0.8).reads("Paris"))[0]
+
+    for decided, seconds in ((early, 1.0), (late, 0.5)):
+        assert 1.0 == pytest.approx(decided.started_at_s - ZERO_S, abs=0.04)
+        assert 1.0 + seconds == pytest.approx(decided.voiced_until_s - ZERO_S, abs=0.04)
+        assert seconds == pytest.approx(decided.voiced_s, abs=0.04)
+
+
+def test_two_voices_that_one_decision_is_about_are_both_in_its_times() -> None:
+    scene = Scene().hears(1.0).hears(0.4, 0.5).hears(0.7).hears(0.3, 0.5).reads("And Paris")
+    (decided,) = decisions(scene.hears(0.8))
+
+    assert 1.0 == pytest.approx(decided.started_at_s - ZERO_S, abs=0.04)
+    assert 2.4 == pytest.approx(decided.voiced_until_s - ZERO_S, abs=0.04)
+    assert 0.7 == pytest.approx(decided.voiced_s, abs=0.06)
+    assert [(False, True), (True, False)] == [(turn.decided, turn.undecided) for turn in ended(scene)]
+
+
+def test_a_sound_without_a_voice_has_its_own_times() -> None:
+    (decided,) = decisions(Scene(judge=Deaf(512)).hears(1.0).hears(0.06, 0.5).hears(1.0))
+
+    assert 1.0 == pytest.approx(decided.started_at_s - ZERO_S, abs=0.02)
+    assert 1.06 == pytest.approx(decided.voiced_until_s - ZERO_S, abs=0.04)
+    assert 0.0 == decided.voiced_s
+
+
+def test_words_after_a_dismissal_have_the_level_of_what_was_said() -> None:
+    scene = Scene().hears(1.0).hears(1.5, 0.5)
+    for _ in range(3):
+        scene.reads("It was about", final=False, doubt=1.6)
+    scene.hears(1.0, 0.5).reads("Could you tell me about Paris", final=False, voiced_s=2.3)
+
+    assert [-6.0, -6.0] == pytest.approx([note.level_dbfs for note in decisions(scene)], abs=0.5)
+
+
+@pytest.mark.parametrize("agent_until_s", [0.0, 60.0])
+def test_a_turn_has_the_level_of_its_voice_and_not_of_what_came_before_or_after(agent_until_s: float) -> None:
+    scene = Scene(until_s=agent_until_s).hears(0.5).hears(0.02, 1.0).hears(1.5)
+    scene.echo.expected_db = -50.0
+    (turn,) = ended(scene.hears(0.5, 0.1).hears(0.3).hears(0.02, 0.9).hears(0.8))
+
+    assert -20.0 == pytest.approx(turn.level_dbfs, abs=0.5)
+    assert 30.0 == pytest.approx(turn.over_echo_db, abs=0.5)
