@@ -17,12 +17,12 @@ else. The rules, in this order:
 """
 
 import math
-from dataclasses import dataclass
 
 from discussion_helper.bounds import check_number, check_whole
 from discussion_helper.policy import LEAST_SPEECH_S, MOST_RESUME_S, MOST_SPEECH_S, MOST_WORDS
 from discussion_helper.voice.alarms import PAUSE_S, Alarms
 from discussion_helper.voice.barge_in import ROUNDING_S
+from discussion_helper.voice.evidence import Evidence
 from discussion_helper.voice.judging import Judge
 from discussion_helper.voice.lexicon import Lexicon
 from discussion_helper.voice.verdict import RESPONSE, Act, Verdict
@@ -59,8 +59,8 @@ UNANSWERED_S = 0.8
 ASK_AT_S = (0.4, 0.9, 1.4)
 """Seconds of voice after which the recogniser is asked, while it goes on: one word, three, five."""
 MOST_DOWN_S = 1.9
-"""So long it is turned down for a voice that goes on and of which the recogniser was asked twice for nothing: the third
-answer may come afterwards."""
+"""So long it is turned down for a voice that goes on and of which the recogniser was asked twice and had nothing that
+is even likely: the third answer may come afterwards."""
 ASK_AGAIN = 1.5
 """Times as much voice as when it was found to hold no words: then the recogniser is asked once more, and so on."""
 SUSTAINED_S = 2.0
@@ -69,25 +69,6 @@ LEAST_VOICE_S = 0.1
 """Less is no word; such a turn is not recognised."""
 GROWN_S = 0.3
 """Of a voice that was ignored, and then goes on: more than a second "mm-hm"."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
-    """What was heard up to now. Times in seconds, `at_s` on any clock that runs evenly."""
-
-    at_s: float
-    audible: bool
-    """The agent is heard, or would be if it were not turned down."""
-    eager: bool
-    """The duck rule says yes."""
-    voiced_s: float
-    """Of voice in the open turn, whoever's; 0.0 when none is open."""
-    others_s: float
-    """Of it, what is not the agent's own."""
-    own: bool
-    """So far it is the agent's own voice."""
-    quiet_s: float
-    """Since the last voice."""
 
 
 class Decider:
@@ -211,7 +192,8 @@ class Decider:
             return self._without_voice(evidence.at_s, since_s)
         if evidence.quiet_s >= self._resume_after_s and since_s >= self._resume_after_s:
             return self._conclude(Act.RESUME, "no words in time", evidence.at_s)
-        if since_s >= MOST_DOWN_S and self._judge.denied >= len(ASK_AT_S) - 1 and evidence.quiet_s < PAUSE_S:
+        wordless = self._judge.denied >= len(ASK_AT_S) - 1 and not self._judge.is_likely
+        if wordless and since_s >= MOST_DOWN_S and evidence.quiet_s < PAUSE_S:
             return self._dismiss(evidence.at_s)
         return self._going_on(evidence)
 

@@ -276,6 +276,16 @@ def test_nor_is_it_turned_down_for_longer_when_the_third_answer_is_late() -> Non
     assert Act.INTERRUPT is talk.says("Could you tell me about Paris", final=False, doubt=0.6).last.act
 
 
+def test_words_that_are_nearly_believed_are_worth_waiting_for_the_third_answer() -> None:
+    talk = Talk().go(1.0, eager=True, voice=True)
+    for text in ("Log it.", "Login in."):
+        talk.says(text, final=False, doubt=1.1)
+    talk.go(0.9, eager=True).go(0.1, eager=True, voice=True)
+    assert Act.RESUME not in talk.acts()
+
+    assert Act.INTERRUPT is talk.says("Login incorrect.", final=False, doubt=0.7).last.act
+
+
 def test_after_that_it_is_asked_about_more_and_more_seldom_and_not_turned_down() -> None:
     talk = dismissed().go(10.0, eager=True, voice=True)
     asked = [at_s for at_s, verdict in talk.told[5:] if verdict.act is Act.ASK]

@@ -59,3 +59,14 @@ def test_looks_at_a_voice_that_goes_on_are_counted_until_there_is_another() -> N
     assert 3 == judge.denied
     judge.reset()
     assert 0 == judge.denied
+
+
+@pytest.mark.parametrize(
+    ("text", "doubt", "likely"),
+    [("Login in.", 1.1, True), ("Login in.", 1.3, False), ("Yeah.", 0.5, False), ("", 0.5, False)],
+)
+def test_words_that_are_nearly_believed_are_likely(text: str, doubt: float, likely: bool) -> None:
+    judge = Judge(Lexicon("en"))
+    judge.judged(Words(text=text, voiced_s=0.9, doubt=doubt))
+
+    assert likely is judge.is_likely
