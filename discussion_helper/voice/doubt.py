@@ -2,18 +2,18 @@
 
 The less voice, the less doubt: little voice shows less of whether it was one, and half a syllable is like many words.
 
-Measured by `python -m benchmarks.overlap` with tiny.en: 222 sounds (short ones of conversations, things, music, babble of
-four to six people) and 171 times somebody over the agent, without an echo and with two; how many of a hundred interrupt,
-and how many people do not, with the bar moved at all lengths by so much:
+Measured by `python -m benchmarks.overlap` with tiny.en: 222 sounds (short ones of conversations, things, music, babble
+of four to six people) and 171 times somebody over the agent, without an echo and with two. How many of a hundred sounds
+interrupt, and how many people do not, with the bar moved at all lengths by so much:
 
     bar      -0.6   -0.4   -0.3   -0.2   -0.1   0      +0.1   +0.2   +0.3   +0.4   +0.6
     sounds   0.0    0.0    0.5    1.4    2.7    3.6    4.5    5.9    6.8    9.5    13.5
     people   32.7   22.8   18.7   14.6   7.0    3.5    1.8    0.6    0.6    0.6    0.0
 
-These are the words alone; in the talk, where looks at a voice that stops are not waited for, 6 of the 222 interrupted.
-Of 36 pieces of babble none did. Of the six, three are one clip and one another in which somebody else does speak. The
-people who did not are a talker at -30 dBFS whom the recogniser does not understand, "five, five", and a word at -10 dB
-of echo.
+These are the words alone. In the talk, which does not wait for the words of a sound without a voice, six of the 222
+interrupted, three of them one clip and one another in which somebody else does speak, and no babble of 36 pieces. Eight
+of the 171 did not: three times a talker whom the recogniser does not understand, three times "five, five", two at -30
+dBFS with an echo of -10 dB.
 """
 
 from discussion_helper.voice.words import Words

@@ -18,8 +18,8 @@ SURE_S = 0.8
 of babble three gave words after 0.4 s of which it was sure (0.7 to 0.9), and one after 0.9 s."""
 
 NEARLY = 0.3
-"""So much doubt too much is nearly none: of babble one piece in 36 had such words after 0.9 s, of people half of those
-who were not believed by then."""
+"""So much doubt too much is nearly none: of babble two pieces in 36 had such words after 0.9 s, of people half of
+those who were not believed by then."""
 _UNSURE = "too little to be sure of the words"
 _EARLY = "more is to come"
 
