@@ -83,7 +83,12 @@ class Delivery:
             await self._over.wait()
 
     def echoes(self, turn: Utterance) -> bool:
-        """It was heard while only the agent was audible: nothing of it lies outside one uncut reply."""
+        """It was heard while only the agent was audible: nothing of it lies outside one uncut reply.
+
+        A listener that has decided about it knows better.
+        """
+        if isinstance(turn, SpokenUtterance) and turn.decided:
+            return False
         return turn.ended_s > 0 and any(start <= turn.started_s and turn.ended_s < end for start, end in self._spoken)
 
     @property

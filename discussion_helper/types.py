@@ -126,6 +126,8 @@ class SpokenUtterance(Utterance):
     """That decision to the text."""
     wants_answer: bool = True
     """False for "stop" and no more over the agent: it is on record, and the agent is silent."""
+    decided: bool = False
+    """It was said over the agent, and the listener has decided that it is no echo of that."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -273,6 +273,7 @@ class MicrophoneListener:
                 endpoint_s=max(0.0, note.decided_at_s - note.voiced_until_s),
                 recognise_s=max(0.0, now() - note.decided_at_s),
                 wants_answer=not (interrupts and self._only_stops(text)),
+                decided=note.decided,
             )
         )
 

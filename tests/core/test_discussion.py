@@ -265,6 +265,18 @@ async def test_what_was_heard_while_only_the_agent_was_audible_is_not_answered()
     assert "echo" == (await anext(decisions)).data["why"]
 
 
+async def test_what_the_listener_has_decided_about_is_no_echo_though_only_the_agent_was_audible() -> None:
+    class Answering(ScriptedListener):
+        async def utterances(self) -> AsyncIterator[Utterance]:
+            yield Utterance("user", "question")
+            yield SpokenUtterance("user", "yes", 0.5, 1.5, decided=True)
+
+    session = Session(Answering([]), EchoResponder(), SilentVoice(2.0)).start()
+    await session.wait()
+
+    assert ["question", "yes"] == spoken(session)
+
+
 async def test_the_model_is_told_what_was_heard(session_of: Make) -> None:
     session = session_of("one two three four", "next", sentence_s=4.0, onset_s=2.0).start()
     await session.wait()

@@ -308,7 +308,7 @@ async def test_a_device_that_went_away_and_is_back_is_told() -> None:
 
 
 def decided(what: str, why: str) -> Decided:
-    numbers = {"voiced_s": 0.4, "ducked_s": 0.3, "level_dbfs": -20.0, "over_echo_db": 30.0}
+    numbers: Any = {"voiced_s": 0.4, "ducked_s": 0.3, "level_dbfs": -20.0, "over_echo_db": 30.0}
     return Decided(at_s=0.0, started_at_s=1.0, voiced_until_s=1.5, what=what, why=why, **numbers)
 
 
@@ -579,6 +579,9 @@ async def test_a_response_that_was_ignored_and_is_an_answer_is_told_as_that() ->
         await over_the_agent(heard, decided("ignored", RESPONSE), ignored=RESPONSE, decided=True)
         await anyio.sleep(ANSWER_S + 0.01)
 
+    (answer,) = heard.utterances
+    assert isinstance(answer, SpokenUtterance)
+    assert (True, True) == (answer.decided, answer.wants_answer)
     assert [("ignored", RESPONSE), ("turn", "an answer to the agent's last words")] == [
         (told["what"], told["why"]) for told in heard.told
     ]
