@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 
-__all__ = ["LATELY_S", "LEAST_WORDS", "SHARE", "is_echo", "overlap_of"]
+__all__ = ["LATELY_S", "LEAST_WORDS", "SHARE", "is_echo", "is_fragment", "overlap_of"]
 
 LATELY_S = 3.0
 """Before a turn: what was heard of the agent earlier comes back as nobody's echo, and whoever says it quotes it."""
@@ -37,6 +37,13 @@ def overlap_of(text: str, spoken: Iterable[str]) -> float:
     # The words must lie close together in what was said: common words are found everywhere.
     reach = span[-1].b + span[-1].size - span[0].b
     return sum(block.size for block in span) / len(heard) if reach <= 1.5 * len(heard) else 0.0
+
+
+def is_fragment(text: str, spoken: Iterable[str]) -> bool:
+    """True for one to three words that the agent said one after the other."""
+    heard, said = _words(text), _words(" ".join(spoken))
+    length = len(heard)
+    return 0 < length < LEAST_WORDS and any(heard == said[at : at + length] for at in range(len(said)))
 
 
 def _words(text: str) -> list[str]:

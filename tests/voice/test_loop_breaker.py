@@ -26,10 +26,26 @@ def test_a_turn_without_words_counts_as_nothing(nothing: str) -> None:
     assert [False, False, False, True] == trips(ECHO, ECHO, nothing, ECHO)
 
 
-def test_turns_that_sound_like_the_agent_count_whatever_their_words() -> None:
+def test_what_was_known_by_its_sound_is_no_turn_of_a_loop() -> None:
     breaker = LoopBreaker()
 
-    assert [False, False, True] == [breaker.turn("", SPOKEN, own=True) for _ in range(3)]
+    assert not any(breaker.turn(ECHO, SPOKEN, own=True) for _ in range(5))
+    assert [False, False, True] == [breaker.turn(ECHO, SPOKEN) for _ in range(3)]
+
+
+def test_pieces_of_what_the_agent_said_count_too() -> None:
+    assert [False, False, True, False] == trips("the museum", "on mondays it", "closed", "the museum")
+    assert not any(trips("the museum", "closed museum", "on mondays it", "it is open", "closed"))
+
+
+def test_once_tripped_no_piece_is_answered() -> None:
+    breaker = LoopBreaker()
+    assert not breaker.is_loop("the museum", SPOKEN)
+    for _ in range(3):
+        breaker.turn("the museum", SPOKEN)
+
+    assert breaker.is_loop("on mondays", SPOKEN)
+    assert not breaker.is_loop("on tuesdays", SPOKEN)
 
 
 def test_it_can_trip_again_after_a_reset() -> None:
