@@ -30,6 +30,24 @@ async def test_a5_an_agent_that_answers_itself_is_stopped_by_the_loop_breaker(ta
         assert on.room.now_s - on.said[-1].ended_s > 20.0
 
 
+@pytest.mark.parametrize("delay_s", [0.02, pytest.param(0.1, marks=pytest.mark.slow), 0.4, 1.4])
+@pytest.mark.parametrize("gain_db", [0.0, -10.0, pytest.param(-20.0, marks=pytest.mark.slow)])
+async def test_a5_pieces_of_its_own_words_let_no_agent_answer_itself_for_long(
+    talk: Any, long_reply: list[str], gain_db: float, delay_s: float
+) -> None:
+    """Nothing cancels the echo, and each barge-in of the agent on itself leaves a turn of two or three words."""
+    scene = Scene(echo=Echo(gain_db=gain_db, delay_s=delay_s))
+    async with talk(long_reply, scene=scene, aec=False) as on:
+        for sentence in long_reply:
+            on.overhear(sentence)
+        on.say("speech/sphinx_cards_002.wav", "four queen of clubs", at_s=0.2)
+        await on.passed(45.0)
+
+        assert 1 == len(await on.told("decision", what="half duplex"))
+        assert len(on.answers.seen) <= 4
+        assert on.room.now_s - max(turn.ended_s for turn in on.said if turn.speaker == "user") > 15.0
+
+
 async def test_c10_the_end_of_a_talk_does_not_click(talk: Any, long_reply: list[str]) -> None:
     """The talk is ended within a reply: it fades out before the device is closed."""
     async with talk(long_reply, tone=True, fast=True) as on:
