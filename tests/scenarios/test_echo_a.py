@@ -82,7 +82,7 @@ async def test_a3_who_quotes_the_agent_later_is_answered(talk: Any, after_s: flo
 async def test_a7_in_half_duplex_a_soft_voice_is_ignored_which_is_told(
     talk: Any, long_reply: list[str], half_duplex: bool
 ) -> None:
-    """It would interrupt in full duplex, and is less than 12 dB above the echo. Half duplex may begin before the talk."""
+    """It would interrupt in full duplex, and is less than 12 dB above the echo."""
     scene = Scene(echo=Echo(gain_db=-10.0, delay_s=0.1))
     async with talk(["Fine."], scene=scene) as on:
         if half_duplex:
