@@ -41,7 +41,7 @@ async def test_a5_pieces_of_its_own_words_let_no_agent_answer_itself_for_long(
         for sentence in long_reply:
             on.overhear(sentence)
         on.say("speech/sphinx_cards_002.wav", "four queen of clubs", at_s=0.2)
-        await on.passed(45.0)
+        await on.passed(60.0)
 
         assert 1 == len(await on.told("decision", what="half duplex"))
         assert len(on.answers.seen) <= 4
