@@ -20,7 +20,7 @@ from discussion_helper.voice.hearing import BLOCK
 
 __all__ = ["FORMAT", "DamagedError", "decoded", "encoded", "header_of", "header_record"]
 
-FORMAT = 2
+FORMAT = 3
 """Of the header and all records behind it."""
 _BLOCK = struct.Struct("<ddIqB")
 _POSITION = struct.Struct("<qqI")
