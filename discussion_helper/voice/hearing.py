@@ -11,6 +11,7 @@ from discussion_helper.audio.inbox import Captured, Played
 from discussion_helper.audio.resample import Resampler
 from discussion_helper.turn.turns import TurnEnded, TurnEvent, TurnSegmenter
 from discussion_helper.voice.barge_in import OnsetRule
+from discussion_helper.voice.deciding import LEAST_VOICE_S
 from discussion_helper.voice.loudness import Loudness
 from discussion_helper.voice.notes import Decided, Ducked, Level, Muted, Note, Onset, Turn, WordsWanted
 from discussion_helper.voice.overlap import HALF_DUPLEX, Overlap
@@ -78,6 +79,7 @@ class Hearing:
         self._overlap = overlap
         self._loudness = Loudness()
         self._owed: Turn | None = None
+        self._told = -1
         self._zero_s = self._now_s = 0.0
         self._sounds = self._own_sounds = 0
         self._begin(0)
@@ -229,11 +231,15 @@ class Hearing:
         if owed is None and not open_s:  # a sound
             return replace(note, started_at_s=note.started_at_s - FIRST_VOICE_S, voiced_s=0.0)
         ended_s = owed.event.voiced_s if owed is not None and isinstance(owed.event, TurnEnded) else 0.0
+        again = note.what == Act.RESUME.value and self._told == self._segmenter.onset
+        if ended_s + open_s >= LEAST_VOICE_S:
+            self._told = self._segmenter.onset
         return replace(
             note,
             started_at_s=owed.started_at_s if owed is not None else zero_s + self._segmenter.onset / RATE,
             voiced_until_s=zero_s + self._segmenter.voiced_until / RATE,
             voiced_s=ended_s + open_s,
+            again=again,
         )
 
     def _measure_voice(self, start: int) -> None:

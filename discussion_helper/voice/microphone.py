@@ -190,7 +190,8 @@ class MicrophoneListener:
     def _tell_decided(self, note: Decided) -> None:
         self._verdict.note = note
         self._verdict.there.set()
-        self._report("decision", **of_verdict(note, self._of))
+        if not note.again:
+            self._report("decision", **of_verdict(note, self._of))
 
     def _tell_muted(self, on: bool) -> None:
         fix = muted_fix() if on else ""

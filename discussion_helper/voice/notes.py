@@ -92,6 +92,8 @@ class Decided:
     """The recogniser's about them."""
     score: float = 0.0
     """Share of them that the agent had just said in the same order; 0.0 for fewer than four words."""
+    again: bool = False
+    """The voice was ignored before, has turned the agent down once more, and is ignored still."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,8 @@ async def told_of(clip: Any, parts: Any, name: str, *, says: str, reply: str, ha
             room.say(clip(f"{CLIPS[name]}/{name}"), dbfs=-22.0, **when)
             await room.reached("line_end")
             await room.quiet(3.0)
-            told.decisions = [(await anext(events)).data for _ in range(len(events))]
+            data = [(await anext(events)).data for _ in range(len(events))]
+            told.decisions = [it for it in data if it["what"] != "resumed"]  # which is about a reply
     return told
 
 

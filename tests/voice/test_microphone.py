@@ -597,3 +597,12 @@ async def test_what_was_decided_about_an_earlier_voice_is_not_taken_for_the_next
 
     assert ["hello there"] == [utterance.text for utterance in heard.utterances]
     assert ["ignored", "turn"] == [told["what"] for told in heard.told]
+
+
+async def test_what_is_ignored_again_is_not_told_again() -> None:
+    async with Decisions(FakeRecogniser()) as heard:
+        for again in (False, True):
+            heard.listener.noted(Ducked(0.0, 1))
+            heard.listener.noted(replace(decided("ignored", "no words"), again=again))
+
+    assert 1 == len(heard.told)

@@ -366,3 +366,17 @@ def test_a_turn_has_the_level_of_its_voice_and_not_of_what_came_before_or_after(
 
     assert -20.0 == pytest.approx(turn.level_dbfs, abs=0.5)
     assert 30.0 == pytest.approx(turn.over_echo_db, abs=0.5)
+
+
+def test_a_voice_that_goes_on_and_is_ignored_again_says_so() -> None:
+    scene = Scene().hears(1.0).hears(0.4, 0.5).hears(0.3).reads("Mm-hmm.").hears(0.4, 0.5).hears(0.3).reads("Mm-hmm.")
+    scene.hears(1.0).hears(0.4, 0.5).hears(0.3).reads("Mm-hmm.")
+
+    assert ["ignored"] * 3 == [note.what for note in decisions(scene)]
+    assert [False, True, False] == [note.again for note in decisions(scene)]
+
+
+def test_a_voice_that_was_ignored_and_interrupts_then_is_decided_anew() -> None:
+    scene = Scene().hears(1.0).hears(0.4, 0.5).hears(0.3).reads("Mm-hmm.").hears(0.4, 0.5).hears(0.3).reads("But why")
+
+    assert [("ignored", False), ("interruption", False)] == [(note.what, note.again) for note in decisions(scene)]
