@@ -45,6 +45,8 @@ class _Verdict:
 
     there: anyio.Event = field(default_factory=anyio.Event)
     note: Decided | None = None
+    was_read: bool = False
+    """The audio thread was given the words of a voice that had paused."""
 
 
 class MicrophoneListener:
@@ -207,6 +209,13 @@ class MicrophoneListener:
             self._notify()
 
     def _read(self, result: Recognised, voiced_s: float, final: bool) -> None:
+        self._verdict.was_read |= final
+        self._offer(result, voiced_s, final)
+        if result.text:
+            self._report("partial", speaker="user", text=result.text)
+
+    def _offer(self, result: Recognised, voiced_s: float, final: bool) -> None:
+        """To the audio thread, which decides."""
         until_s = now()
         score = overlap_of(result.text, self._spoken(until_s - result.took_s - voiced_s - LATELY_S, until_s))
         self._microphone.words(
@@ -220,13 +229,11 @@ class MicrophoneListener:
                 doubt=result.no_speech_probability - result.average_logprob,
             )
         )
-        if result.text:
-            self._report("partial", speaker="user", text=result.text)
 
     async def _finish(self, note: Turn, result: Recognised) -> None:
         """What was ignored has cut nothing and is no turn, not even one without words, which lets a cut reply go on."""
         if note.undecided:
-            note = await self._with_verdict(note)
+            note = await self._with_verdict(note, result)
         spoken = self._spoken(note.started_at_s - LATELY_S, note.voiced_until_s)
         loops = self._breaker.turn(result.text, spoken, own=note.own)
         if loops:
@@ -240,9 +247,14 @@ class MicrophoneListener:
             self._end_onset()
         self._notify()
 
-    async def _with_verdict(self, note: Turn) -> Turn:
-        """With what is decided about it; where nothing is, for the reply is over, it is a turn like others."""
+    async def _with_verdict(self, note: Turn, result: Recognised) -> Turn:
+        """With what is decided about it; where nothing is, for the reply is over, it is a turn like others.
+
+        Its words may have been read before the agent was turned down for it, when there was nothing to decide.
+        """
         verdict = self._verdict
+        if not (verdict.was_read or note.own):
+            self._offer(result, getattr(note.event, "voiced_s", 0.0), True)
         with anyio.move_on_after(DECIDED_S):
             await verdict.there.wait()
         told = verdict.note

@@ -606,3 +606,24 @@ async def test_what_is_ignored_again_is_not_told_again() -> None:
             heard.listener.noted(replace(decided("ignored", "no words"), again=again))
 
     assert 1 == len(heard.told)
+
+
+@pytest.mark.parametrize("ducked_after_s", [0.0, 0.3])
+async def test_words_that_were_read_before_the_agent_was_turned_down_decide_when_the_turn_is_over(
+    ducked_after_s: float,
+) -> None:
+    async with Decisions(FakeRecogniser("But why")) as heard:
+        heard.listener.noted(note(TurnStarted(0)))
+        heard.listener.noted(note(TurnPaused(SAMPLES, 0, 100, 0.4)))
+        await anyio.sleep(ducked_after_s)
+        heard.listener.noted(Ducked(anyio.current_time(), 1))
+        await anyio.sleep(0.3)
+        heard.listener.noted(replace(note(TurnEnded(SAMPLES, 0, 100, 0.4)), undecided=True))
+        await anyio.sleep(0.01)
+        heard.listener.noted(decided("interruption", "words"))
+        await anyio.sleep(0.01)
+
+    given = [(words.text, words.final, words.voiced_s) for words in heard.microphone.told]
+    assert [("But why", True, 0.4)] * (2 if ducked_after_s else 1) == given
+    assert ["interruption"] == [told["what"] for told in heard.told]
+    assert ["But why"] == [utterance.text for utterance in heard.utterances]
