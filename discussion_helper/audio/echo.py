@@ -5,6 +5,7 @@ import math
 import numpy as np
 from pywebrtc_audio import EchoCanceller as Aec3
 
+from discussion_helper.audio.bands import Bands, over_db
 from discussion_helper.audio.echo_delay import EchoDelay
 from discussion_helper.audio.echo_level import EchoLevel
 from discussion_helper.audio.frames import Samples
@@ -104,6 +105,7 @@ class EchoPath:
         self._reference = Reference()
         self._canceller = EchoCanceller()
         self._level = EchoLevel()
+        self._near_bands, self._far_bands = Bands(), Bands()
         self._own = OwnVoice()
         self._delay = EchoDelay()
         self._passage = Passage(LAG)
@@ -114,6 +116,8 @@ class EchoPath:
         self._reference.reset()
         self._canceller.reset()
         self._level.reset()
+        self._near_bands.reset()
+        self._far_bands.reset()
         self._own.reset()
         self._delay.reset()
         self._passage.reset()
@@ -124,7 +128,8 @@ class EchoPath:
         self.near_db = -120.0
         """Level of the last block of the microphone, as it came, in dBFS."""
         self.expected_db = -120.0
-        """Level to expect in that block if nobody spoke: the predicted echo and the noise, in dBFS."""
+        """Level to expect in that block if nobody spoke, in dBFS: as far below `near_db` as the predicted echo and the
+        noise are below it in the bands that are the most above them."""
 
     def feed(self, played: Played) -> None:
         """The loudspeaker got this."""
@@ -146,13 +151,16 @@ class EchoPath:
         far = self._reference.take(self._clock.offset_s + start_s, len(near))
         out = self._canceller.process(near, far)
         left = _power(out)
-        expected = self._level.step(power, _power(far), only_echo=self._is_only_echo(left, power))
-        self.near_db, self.expected_db = _decibels(power), _decibels(expected)
+        heard = self._near_bands.push(near)
+        foreseen = self._level.step(heard, self._far_bands.push(far), only_echo=self._is_only_echo(left, power))
+        self.near_db = _decibels(power)
+        self.expected_db = self.near_db - over_db(heard, foreseen)
         self._own.push(near, out)
         self._learns = max(0, self._learns - 1)
-        if self._delay.is_due(power, left, expected):
+        if self._delay.is_due(power, left, 10.0 ** (self.expected_db / 10.0)):
             self._follow_delay()
-        return self._passage.pick(near, out, self.near_db - self.expected_db)
+        # One band alone opens no passage: what passes by is far louder as a whole.
+        return self._passage.pick(near, out, _decibels(float(heard.sum())) - _decibels(float(foreseen.sum())))
 
     def is_own_voice(self) -> bool:
         """Whether what is left of the last 200 ms is the loudspeaker's sound all the same.

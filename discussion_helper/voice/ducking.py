@@ -11,12 +11,10 @@ voice at the microphone to the rule, in ms, median / P95, and how often a minute
 steady echoes (0 to -26 dB, 20 to 400 ms) and with echoes that are switched on, turned up and moved every 13 s:
 
     over     no echo   -20 dB, 50 ms   -10 dB, 100 ms   0 dB, 50 ms   steady   changing
-    4 dB     37 / 48   43 / 56         55 / 158         115 / 625     3.0      5.3
-    6 dB     37 / 48   45 / 65         57 / 158         140 / 799     0.0      2.7
-    8 dB     37 / 48   46 / 79         57 / 165         140 / 805     0.0      2.5
-    12 dB    40 / 48   47 / 79         57 / 165         140 / 805     0.0      2.5
-
-The first way alone has a P95 of 334 instead of 129 ms at -10 dB with people at -18 dBFS, and is as often wrong.
+    4 dB     40 / 50   41 / 83         46 / 88          76 / 333      3.3      4.5
+    6 dB     41 / 50   45 / 83         48 / 120         93 / 337      0.5      2.7
+    8 dB     41 / 50   45 / 84         51 / 120         106 / 341     0.0      2.5
+    12 dB    43 / 50   45 / 88         51 / 123         106 / 349     0.0      2.5
 """
 
 from collections import deque

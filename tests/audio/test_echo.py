@@ -148,7 +148,7 @@ def test_the_echo_is_never_much_louder_than_expected(gain_db: float, delay_s: fl
 
     audible = np.array([decibels(block) > -55.0 for block in blocks(near)])
     assert np.percentile(over[audible], 99) < 6.0
-    assert -4.0 < np.median(over[400:][audible[400:]]) < 1.0
+    assert -4.0 < np.median(over[400:][audible[400:]]) < 2.0
     assert decibels(out[6 * RATE :]) < decibels(near[6 * RATE :]) - 15.0
 
 
@@ -177,18 +177,23 @@ def test_who_talks_is_louder_than_the_echo_expected() -> None:
     assert (onset == 3).any(), "three blocks in a row within 400 ms"
 
 
+def step(level: EchoLevel, near: float, far: float, *, only_echo: bool) -> float:
+    """Of a single band."""
+    return float(level.step(np.array([near]), np.array([far]), only_echo=only_echo)[0])
+
+
 def expected_while_speaking(level: EchoLevel, echo_power: float, *, seconds: int, user_power: float = 0.0) -> float:
     """Words of 200 ms with pauses as long, played at -20 dBFS; what is expected in the last of them, in dBFS."""
     expected = 0.0
     for number in range(100 * seconds):
         spoken = number % 40 >= 20
         near = 1e-6 + spoken * echo_power + user_power
-        expected = level.step(near, 0.01 * spoken, only_echo=spoken and not user_power)
+        expected = step(level, near, 0.01 * spoken, only_echo=spoken and not user_power)
     return 10 * float(np.log10(expected))
 
 
 def test_talking_over_it_hardly_raises_what_is_expected() -> None:
-    level = EchoLevel()
+    level = EchoLevel(1)
     before = expected_while_speaking(level, 0.001, seconds=10)
 
     expected_while_speaking(level, 0.001, seconds=1, user_power=0.01)
@@ -199,7 +204,7 @@ def test_talking_over_it_hardly_raises_what_is_expected() -> None:
 
 
 def test_a_loudspeaker_turned_up_or_down_is_learnt() -> None:
-    level = EchoLevel()
+    level = EchoLevel(1)
 
     assert expected_while_speaking(level, 0.001, seconds=10) == pytest.approx(-30.0, abs=2.0)
     assert expected_while_speaking(level, 0.02, seconds=10) == pytest.approx(-17.0, abs=2.0)
@@ -207,8 +212,8 @@ def test_a_loudspeaker_turned_up_or_down_is_learnt() -> None:
 
 
 def test_with_headphones_nothing_is_expected_after_the_first_second() -> None:
-    level = EchoLevel()
-    heard = [level.step(1e-6, 0.01 * (number % 40 < 30), only_echo=False) for number in range(100)]
+    level = EchoLevel(1)
+    heard = [step(level, 1e-6, 0.01 * (number % 40 < 30), only_echo=False) for number in range(100)]
 
     assert 10 * np.log10(max(heard[90:])) < -45.0
 
@@ -216,30 +221,30 @@ def test_with_headphones_nothing_is_expected_after_the_first_second() -> None:
 @pytest.mark.parametrize(("late", "least_db"), [(2, -60.0), (25, -55.0)])
 def test_a_soft_echo_is_expected_where_a_reply_begins_softly(late: int, least_db: float) -> None:
     """Replies of 3 s with 1 s between them, the echo 15 dB above the noise; of their first 200 ms it is below it."""
-    level = EchoLevel()
+    level = EchoLevel(1)
     played = [0.0 if at % 400 >= 300 else 2e-4 if at % 400 < 20 else 0.01 for at in range(2_000)]
     heard = [3e-7 + (1e-3 * played[at - late] if at >= late else 0.0) for at in range(2_000)]
 
-    expected = [level.step(near, far, only_echo=False) for near, far in zip(heard, played, strict=True)]
+    expected = [step(level, near, far, only_echo=False) for near, far in zip(heard, played, strict=True)]
 
     assert 10 * np.log10(expected[1_600 + late + 20]) > least_db
 
 
 def test_an_echo_that_was_removed_before_is_not_forgotten_for_the_half_second_in_which_it_is_too_soft() -> None:
     """40 blocks late, and the first 200 ms of the reply below the noise."""
-    level = EchoLevel()
+    level = EchoLevel(1)
     played = [0.0 if at % 400 >= 300 else 2e-4 if at % 400 < 20 else 0.01 for at in range(2_000)]
     heard = [3e-7 + (1e-3 * played[at - 40] if at >= 40 else 0.0) for at in range(2_000)]
 
-    expected = [level.step(near, far, only_echo=near > 1e-6) for near, far in zip(heard, played, strict=True)]
+    expected = [step(level, near, far, only_echo=near > 1e-6) for near, far in zip(heard, played, strict=True)]
 
     assert 10 * np.log10(expected[1_600 + 40 + 20]) > -54.0
 
 
 def test_who_puts_on_headphones_is_heard_after_two_seconds() -> None:
-    level = EchoLevel()
+    level = EchoLevel(1)
     expected_while_speaking(level, 0.001, seconds=10)
-    heard = [level.step(1e-6, 0.01 * (number % 40 < 30), only_echo=False) for number in range(220)]
+    heard = [step(level, 1e-6, 0.01 * (number % 40 < 30), only_echo=False) for number in range(220)]
 
     assert 10 * np.log10(max(heard[200:])) < -45.0
 

@@ -35,9 +35,11 @@ class Leak:
     spoken_s: float
 
 
-async def leak(talk: Any, gain_db: float, delay_s: float, replies: Sequence[list[str]]) -> Leak:
-    """Of these replies; the recogniser would understand the agent."""
-    scene = Scene(echo=Echo(gain_db=gain_db, delay_s=delay_s), seed=round(1_000 * delay_s))
+async def leak(
+    talk: Any, gain_db: float, delay_s: float, replies: Sequence[list[str]], *, seed: int | None = None
+) -> Leak:
+    """Of these replies; the recogniser would understand the agent. `seed`: of the room."""
+    scene = Scene(echo=Echo(gain_db=gain_db, delay_s=delay_s), seed=round(1_000 * delay_s) if seed is None else seed)
     async with talk(scene=scene) as on:
         for number, sentences in enumerate(replies, 1):
             for sentence in sentences:
@@ -47,6 +49,7 @@ async def leak(talk: Any, gain_db: float, delay_s: float, replies: Sequence[list
             await on.room.quiet(2.0)
         ducks = [data["ducked_s"] for data in await on.told("decision") if "ducked_s" in data]
         assert len(replies) == len(on.replies)
+        assert not await on.told("device", state="half duplex")
         return Leak(
             turns=sum(turn.speaker == "user" for turn in on.said),
             interruptions=len(await on.told("interruption")) + sum(reply.interrupted for reply in on.replies),
@@ -75,6 +78,31 @@ async def test_nor_is_one_that_comes_late(
 
     assert (0, 0) == (found.turns, found.interruptions)
     assert found.ducks <= 2
+
+
+HUM = ["There is a lot to tell about that, and it began a long time ago in the north."]
+"""The recorded voice begins with a hum, which some rooms nearly cancel; so does each reply of these."""
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(("gain_db", "delay_s"), [(-10.0, 0.05), (-20.0, 0.1)])
+async def test_nor_is_one_of_a_voice_with_a_hum(talk: Any, seed: int, gain_db: float, delay_s: float) -> None:
+    """In rooms that cancel the hum: at most one duck in a minute of the same reply, and of others."""
+    found = await leak(talk, gain_db, delay_s, [HUM, *REPLIES, HUM, HUM, HUM], seed=seed)
+
+    assert (0, 0) == (found.turns, found.interruptions)
+    assert found.ducks <= 1
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1_200)
+async def test_nor_in_any_room(talk: Any) -> None:
+    """Four rooms, -30 to 0 dB, 50 to 400 ms: at most one duck a minute."""
+    cells = [(gain, delay, seed) for gain in GAINS_DB for delay in (0.05, 0.1, 0.4) for seed in (0, 1, 2, 50)]
+    found = [await leak(talk, gain, delay, [HUM, *REPLIES, HUM, HUM], seed=seed) for gain, delay, seed in cells]
+
+    assert {(0, 0)} == {(it.turns, it.interruptions) for it in found}
+    assert sum(it.ducks for it in found) <= sum(it.spoken_s for it in found) / 60.0
 
 
 @pytest.mark.slow
