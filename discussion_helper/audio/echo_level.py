@@ -93,7 +93,8 @@ class EchoLevel:
         loudest = self._played.max(axis=1)
         if loudest.max() <= LOUD_PLAYED:  # the end of a reply and the beginning of the next are each a bit unheard
             self._unheard = 0
-        self._learn(near, parts, loudest, only_echo)
+        if loudest.max() > LEAST_PLAYED:
+            self._learn(near, parts, loudest, only_echo)
         return expected
 
     def _learn(self, near: Powers, parts: NDArray[np.float64], loudest: Powers, only_echo: bool) -> None:

@@ -1,7 +1,7 @@
 """When the agent is turned down: at the first voice that is not its own, before it is known what it is.
 
 Two ways, each by WebRTC's gate in blocks of 10 ms. The microphone as it came, 8 dB above the echo that is expected in
-it, in four of five blocks: that is a talker louder than the echo. What the canceller leaves, in three of four blocks
+it (`audio.bands.over_db`), in four of five blocks: that is a talker louder than the echo. What the canceller leaves, in three of four blocks
 above -50 dBFS, as long as the microphone is above what was expected: that is a talker who is no louder than it. Nothing
 waits for the neural detector, which is 30 to 40 ms later, and only the second way for the canceller.
 
@@ -11,10 +11,10 @@ voice at the microphone to the rule, in ms, median / P95, and how often a minute
 steady echoes (0 to -26 dB, 20 to 400 ms) and with echoes that are switched on, turned up and moved every 13 s:
 
     over     no echo   -20 dB, 50 ms   -10 dB, 100 ms   0 dB, 50 ms   steady   changing
-    4 dB     40 / 50   41 / 83         46 / 88          76 / 333      3.3      4.5
-    6 dB     41 / 50   45 / 83         48 / 120         93 / 337      0.5      2.7
-    8 dB     41 / 50   45 / 84         51 / 120         106 / 341     0.0      2.5
-    12 dB    43 / 50   45 / 88         51 / 123         106 / 349     0.0      2.5
+    4 dB     40 / 50   43 / 83         47 / 88          76 / 341      3.3      4.5
+    6 dB     41 / 50   46 / 83         55 / 122         93 / 351      0.5      2.6
+    8 dB     41 / 50   47 / 84         55 / 128         113 / 472     0.0      2.3
+    12 dB    43 / 76   52 / 88         61 / 148         133 / 510     0.0      2.6
 """
 
 from collections import deque

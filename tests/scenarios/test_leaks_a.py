@@ -49,7 +49,7 @@ async def leak(
             await on.room.quiet(2.0)
         ducks = [data["ducked_s"] for data in await on.told("decision") if "ducked_s" in data]
         assert len(replies) == len(on.replies)
-        assert not await on.told("device", state="half duplex")
+        assert not await on.told("decision", what="half duplex")
         return Leak(
             turns=sum(turn.speaker == "user" for turn in on.said),
             interruptions=len(await on.told("interruption")) + sum(reply.interrupted for reply in on.replies),
