@@ -89,8 +89,8 @@ class EchoPath:
     """From the microphone and what was played to the microphone without the echo, and to the echo that was expected.
 
     A talker far louder than the echo can be passes by the canceller, which would take their first syllables. For the
-    audio thread alone; one for the whole session. Blocks are 10 ms at 16 kHz; one takes 120 us while the agent
-    is heard and 10 us otherwise.
+    audio thread alone; one for the whole session. Blocks are 10 ms at 16 kHz; one takes 220 us while the agent
+    is heard and 60 us otherwise.
 
     Measured in the room of `EchoCanceller`, echo at -10 dB, time stamps jittering by 1 ms: 32 dB are taken away after
     10 s, also with clocks 200 ppm apart, with stamps that are 20 ms wrong, and at 44.1 kHz; 28 dB while stamps wander
@@ -157,7 +157,7 @@ class EchoPath:
         self.expected_db = self.near_db - over_db(heard, foreseen)
         self._own.push(near, out)
         self._learns = max(0, self._learns - 1)
-        if self._delay.is_due(power, left, 10.0 ** (self.expected_db / 10.0)):
+        if self._delay.is_due(power, left, power * float(foreseen.sum()) / max(float(heard.sum()), 1e-12)):
             self._follow_delay()
         # One band alone opens no passage: what passes by is far louder as a whole.
         return self._passage.pick(near, out, _decibels(float(heard.sum())) - _decibels(float(foreseen.sum())))

@@ -1,9 +1,10 @@
 """When the agent is turned down: at the first voice that is not its own, before it is known what it is.
 
 Two ways, each by WebRTC's gate in blocks of 10 ms. The microphone as it came, 8 dB above the echo that is expected in
-it (`audio.bands.over_db`), in four of five blocks: that is a talker louder than the echo. What the canceller leaves, in three of four blocks
-above -50 dBFS, as long as the microphone is above what was expected: that is a talker who is no louder than it. Nothing
-waits for the neural detector, which is 30 to 40 ms later, and only the second way for the canceller.
+it (`audio.bands.over_db`), in four of five blocks: that is a talker louder than the echo. What the canceller leaves, in
+three of four blocks above -50 dBFS, as long as the microphone is above what was expected: that is a talker who is no
+louder than it. Nothing waits for the neural detector, which is 30 to 40 ms later, and only the second way for the
+canceller.
 
 Measured in sample time by `python -m benchmarks.ducking`, which also draws the curve: the default voice at -22 dBFS as
 the agent, 29 recorded people at -24 dBFS over it, a room of 0.25 s reverberation with noise at -70 dBFS. From the first
