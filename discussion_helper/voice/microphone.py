@@ -277,6 +277,8 @@ class MicrophoneListener:
             why = OWN_VOICE if note.own else OWN_WORDS if echo else result.refused or ("words" if text else "no words")
             why = ANSWER if answers else why
             self._tell(note, result, spoken, what="turn" if text else "ignored", why=why, loops=loops)
+        if note.own and not interrupts:
+            return  # it has cut nothing
         self._heard.append(
             SpokenUtterance(
                 "user",

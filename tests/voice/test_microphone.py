@@ -111,13 +111,13 @@ async def test_it_is_a_listener_that_can_be_muted() -> None:
     assert isinstance(listener, Mutable)
 
 
-async def test_a_turn_of_the_agents_own_voice_is_not_recognised_and_has_no_text() -> None:
+async def test_a_turn_of_the_agents_own_voice_is_not_recognised_and_is_no_turn() -> None:
     async with Heard(FakeRecogniser()) as heard:
         for event in (TurnStarted(0), TurnPaused(SAMPLES, 0, 100, 0.9), TurnEnded(SAMPLES, 0, 100, 0.9)):
             heard.listener.noted(replace(note(event), own=True))
         await anyio.sleep(0.01)
 
-    assert [""] == [utterance.text for utterance in heard.utterances]
+    assert [] == [utterance.text for utterance in heard.utterances]
     assert 0 == heard.recogniser.calls
 
 
@@ -129,7 +129,7 @@ async def test_what_was_begun_for_a_turn_that_proves_to_be_the_agents_own_is_thr
         heard.listener.noted(replace(note(TurnEnded(SAMPLES, 0, 100, 0.9)), own=True))
         await anyio.sleep(0.01)
 
-    assert [""] == [utterance.text for utterance in heard.utterances]
+    assert [] == [utterance.text for utterance in heard.utterances]
     assert [] != heard.recogniser.texts, "it did not get that far"
 
 
