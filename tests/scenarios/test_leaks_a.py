@@ -77,7 +77,7 @@ async def test_nor_is_one_that_comes_late(
     found = await leak(talk, gain_db, delay_s, replies)
 
     assert (0, 0) == (found.turns, found.interruptions)
-    assert found.ducks <= 2
+    assert found.ducks <= 3
 
 
 HUM = ["There is a lot to tell about that, and it began a long time ago in the north."]
@@ -125,4 +125,4 @@ async def test_the_leak_matrix(talk: Any, capsys: pytest.CaptureFixture[str]) ->
 
     assert {(0, 0)} == {(it.turns, it.interruptions) for it in found.values()}
     assert sum(it.ducks for it in near) <= minutes
-    assert max(it.ducks for it in found.values()) <= 2
+    assert max(it.ducks for it in found.values()) <= 3

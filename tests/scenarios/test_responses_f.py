@@ -21,7 +21,7 @@ async def test_f1_an_ignored_response_is_not_in_the_next_turn(talk: Any, long_re
     """ "Uh-huh" over a reply is ignored, and the turn that comes later is exactly what was said then."""
     async with talk(long_reply, ["Ten."], scene=Scene(echo=Echo(gain_db=-20.0, delay_s=0.05))) as on:
         await on.session.say("Tell me.")
-        on.say(HUM, "uh-huh", after=After("reply", 1, 2.0), dbfs=-20.0)
+        on.say("backchannel/ami_trn01_22.30.wav", "uh-huh", after=After("reply", 1, 2.0), dbfs=-20.0)
         await on.room.reached("reply")
         ended_s = await on.room.quiet(1.0)
         on.say("speech/sphinx_cards_002.wav", "what is the time", at_s=ended_s + 1.5)

@@ -76,7 +76,7 @@ async def test_c2_what_comes_late_of_a_dead_reply_is_never_played(talk: Any, at_
     [
         ("noise/sonicpi_misc_burp.flac", None),
         ("noise/sonicpi_misc_burp.flac", -15.0),
-        ("backchannel/ami_trn01_03.09.wav", None),
+        ("backchannel/ami_trn00_20.94.wav", None),
     ],
 )
 async def test_c4_after_a_cough_the_same_reply_goes_on_from_the_same_sample(
