@@ -10,9 +10,19 @@ from discussion_helper.voice.notes import Decided, Ducked, Note, Onset, Resumed,
 
 
 def decided(what: str, text: str = "") -> Decided:
-    times = {"at_s": 1.0, "started_at_s": 0.0, "voiced_until_s": 0.5, "voiced_s": 0.5, "ducked_s": 0.5}
-    numbers = times | {"level_dbfs": -20.0, "over_echo_db": 9.0}
-    return Decided(what=what, why="words", text=text, doubt=0.314 if text else 0.0, **numbers)
+    return Decided(
+        at_s=1.0,
+        started_at_s=0.0,
+        voiced_until_s=0.5,
+        what=what,
+        why="words",
+        voiced_s=0.5,
+        ducked_s=0.5,
+        level_dbfs=-20.0,
+        over_echo_db=9.0,
+        text=text,
+        doubt=0.314 if text else 0.0,
+    )
 
 
 def told(*notes: Note) -> list[str]:
