@@ -91,10 +91,11 @@ def turns(clips: Sequence[Clip], language: str, count: int) -> list[Saying]:
 
 
 def barge_ins(clips: Sequence[Clip], language: str, count: int) -> list[Saying]:
-    """`count` clips of 1 to 6 s, at -18, -24 and -30 dBFS in turn."""
+    """`count` clips of 1 to 6 s, at -18, -24 and -30 dBFS in turn, and each clip at another level in each round."""
     short = [clip for clip in transcribed(clips, language) if clip.duration_s <= BARGE_IN_S]
-    levels = cycle(BARGE_IN_LEVELS)
-    return [_said(clip, next(levels)) for clip in islice(cycle(short), count)]
+    places = [(round_, place) for round_ in range(count // len(short) + 1) for place in range(len(short))]
+    levels = len(BARGE_IN_LEVELS)
+    return [_said(short[place], BARGE_IN_LEVELS[(round_ + place) % levels]) for round_, place in places[:count]]
 
 
 def noises(clips: Sequence[Clip], count: int) -> list[Saying]:

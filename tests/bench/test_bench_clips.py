@@ -42,6 +42,12 @@ def test_barge_ins_are_short_and_at_three_levels(clips: list[Clip]) -> None:
     assert all(one.duration_s <= 6.0 for one in said)
 
 
+def test_three_rounds_of_barge_ins_say_each_clip_at_each_level(clips: list[Clip]) -> None:
+    count = len({one.name for one in barge_ins(clips, "en", 100)})
+    said = {(one.name, one.level_dbfs) for one in barge_ins(clips, "en", 3 * count)}
+    assert 3 * count == len(said)
+
+
 def test_noises_hold_no_words_and_come_first(clips: list[Clip]) -> None:
     said = noises(clips, 22)
     assert [one.clip.kind for one in said[:4]] == ["noise"] * 4
