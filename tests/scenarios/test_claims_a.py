@@ -22,7 +22,7 @@ CLAIMS = {
     "their own echo": "bench.echo_run:run_echo",
     "CutSynthesiser, Echo,": "testing.room:Echo",
     "echo=Echo(": "testing.room:Echo",
-    "| echo | people": "voice.ducking:DuckRule",
+    "| echo | voice to 20 dB": "voice.ducking:DuckRule",
 }
 """What is said about it, and what does it, or measures it."""
 
