@@ -22,7 +22,16 @@ from discussion_helper.voice.notes import Decided, Ducked, Level, Muted, Note, O
 from discussion_helper.voice.ports import Microphone
 from discussion_helper.voice.turn_reader import NOTES_HELD, TurnReader
 
-__all__ = ["ANSWER_S", "DECIDED_S", "LOOP", "LOOP_FIX", "MicrophoneListener"]
+__all__ = [
+    "ANSWER",
+    "ANSWER_S",
+    "DECIDED_S",
+    "LOOP",
+    "LOOP_FIX",
+    "OWN_VOICE",
+    "OWN_WORDS",
+    "MicrophoneListener",
+]
 
 ANSWER_S = 1.0
 """A listener's response after which the agent falls silent so soon was an answer: "yes" to a question at its end."""

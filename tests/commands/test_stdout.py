@@ -34,6 +34,7 @@ HOSTILE = "a\x1b[2J\x7f\u2028b\udcff"
 REAL = [sys.executable, "-m", "discussion_helper"]
 TALK, BENCH = ([sys.executable, str(Path(__file__).with_name(f"{name}_program.py"))] for name in ("talk", "bench"))
 NAMED = ["--store", "{store}"]
+CLIPS = ["--clips", str(Path(__file__).parents[2] / "audio")]
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,8 @@ PRINTING = [
     Case(["models", "list"]),
     Case(["doctor", "--no-sound", "--no-speed"], code=1),
     Case(["doctor", "--no-sound", "--no-speed", "--json"], code=1),
-    Case(["bench", "--output", "{folder}"], BENCH),
-    Case(["bench", "--output", "{folder}", "--json"], BENCH),
+    Case(["bench", "--output", "{folder}", *CLIPS], BENCH),
+    Case(["bench", "--output", "{folder}", *CLIPS, "--json"], BENCH),
 ]
 JSON = [case for case in PRINTING if "--json" in case.words]
 ONE_EACH = list({case.words[0]: case for case in PRINTING}.values())

@@ -50,7 +50,7 @@ class Told:
     def of(self, turn: Turn) -> list[dict[str, Any]]:
         """The decisions about that turn: about a voice at the same time."""
         begin_s, end_s = turn.started_at_s - self.zero_s, turn.voiced_until_s - self.zero_s
-        voices = [it for it in self.decisions if it["voiced_s"] >= 0.1]
+        voices = [it for it in self.decisions if it.get("voiced_s", 0.0) >= 0.1]
         return [it for it in voices if it["started_s"] < end_s and begin_s < it["ended_s"]]
 
 

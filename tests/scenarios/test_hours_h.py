@@ -106,7 +106,7 @@ async def test_h2_turns_leave_nothing_but_the_transcript(talk: Any, turns: int, 
         memory, queues, before = resident_mb(), waiting(on), counted()
         await ask(turns)
         left = grown(before, counted())
-        bounded = {"_Reply", "deque"}  # a playback remembers 64 replies
+        bounded = {"_Reply", "_Sentence", "deque"}  # a playback remembers 64 replies, its reader 64 sentences
         transcript = {"SpokenUtterance", "Utterance", "TurnTiming", "Mark", "Event", "tuple", "dict", "list", "float"}
 
         assert 2 * (6 + turns) == len(on.said)
