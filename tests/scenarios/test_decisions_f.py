@@ -73,7 +73,8 @@ async def told_of(clip: Any, parts: Any, name: str, *, says: str, reply: str, ha
             await room.reached("line_end")
             await room.quiet(3.0)
             data = [(await anext(events)).data for _ in range(len(events))]
-            told.decisions = [it for it in data if it["what"] != "resumed"]  # which is about a reply
+            # What has no voice is about a reply, or the loop's word on a turn that the listener has told of.
+            told.decisions = [it for it in data if "voiced_s" in it]
     return told
 
 

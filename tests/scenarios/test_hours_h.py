@@ -103,6 +103,7 @@ async def test_h2_turns_leave_nothing_but_the_transcript(talk: Any, turns: int, 
                 on.answers.given.clear()
 
         await ask(6)
+        counted()  # makes objects of its own, once
         memory, queues, before = resident_mb(), waiting(on), counted()
         await ask(turns)
         left = grown(before, counted())
