@@ -1,5 +1,6 @@
 """The bands of a sound: its power in four parts of the spectrum of speech."""
 
+import math
 from typing import TypeAlias
 
 import numpy as np
@@ -36,10 +37,14 @@ class Bands:
     def reset(self) -> None:
         """Forget the last block."""
         self._heard = np.zeros(_FRAME + 1)
+        self._sounds = True
 
     def push(self, block: Samples) -> Powers:
         """The next 160 samples; the powers up to there."""
+        before, self._sounds = self._sounds, bool(block.any())
         self._heard = np.concatenate((self._heard[len(block) :], block))
+        if not (before or self._sounds):
+            return np.zeros(COUNT)
         spectrum = np.fft.rfft((self._heard[1:] - SLOPE * self._heard[:-1]) * self._window)
         power = np.square(spectrum.real) + np.square(spectrum.imag)
         return np.asarray(np.add.reduceat(power, self._starts) * self._scale, np.float64)
@@ -50,5 +55,5 @@ def over_db(near: Powers, expected: Powers) -> float:
 
     One band alone is too often wrong; in the mean of all, who shares some bands with the agent is heard later.
     """
-    over = 10.0 * np.log10(np.maximum(near, FLOOR) / np.maximum(expected, FLOOR))
-    return float(np.sort(over)[-2:].mean())
+    ratios = sorted((np.maximum(near, FLOOR) / np.maximum(expected, FLOOR)).tolist())
+    return 5.0 * math.log10(ratios[-1] * ratios[-2])

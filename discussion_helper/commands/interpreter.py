@@ -60,6 +60,7 @@ class PromptInterpreter:
         """What is to stay is loaded: from now on the collector looks at what comes later alone. Idempotent."""
         if not self._settled:
             self._settled = True
+            gc.collect()  # what loading has left behind would be kept for good
             gc.freeze()
             if self._collects:
                 gc.enable()

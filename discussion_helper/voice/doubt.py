@@ -7,13 +7,13 @@ of four to six people) and 171 times somebody over the agent, without an echo an
 interrupt, and how many people do not, with the bar moved at all lengths by so much:
 
     bar      -0.6   -0.4   -0.3   -0.2   -0.1   0      +0.1   +0.2   +0.3   +0.4   +0.6
-    sounds   0.0    0.0    0.5    1.4    2.7    3.6    4.5    5.9    6.8    9.5    13.5
-    people   32.7   22.8   18.7   14.6   7.0    3.5    1.8    0.6    0.6    0.6    0.0
+    sounds   0.0    0.0    0.0    0.9    2.3    2.7    4.1    5.0    6.3    8.1    11.7
+    people   33.3   22.8   17.0   14.6   8.8    5.3    2.9    1.2    1.2    0.6    0.0
 
-These are the words alone. In the talk, which does not wait for the words of a sound without a voice, six of the 222
-interrupted, three of them one clip and one another in which somebody else does speak, and no babble of 36 pieces. Eight
-of the 171 did not: three times a talker whom the recogniser does not understand, three times "five, five", two at -30
-dBFS with an echo of -10 dB.
+These are the words alone. In the talk, which does not wait for the words of a sound without a voice, five of the 222
+interrupted, three of them one clip in which somebody else does speak, and no babble of 36 pieces. Ten of the 171 did
+not: five times "five, five", four times a talker whom the recogniser does not understand, and one who was taken for the
+agent's own voice.
 """
 
 from discussion_helper.voice.words import Words

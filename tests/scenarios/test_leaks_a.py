@@ -68,7 +68,9 @@ async def test_an_echo_is_no_turn_and_interrupts_nothing(talk: Any, gain_db: flo
     assert found.ducks <= 1
 
 
-@pytest.mark.parametrize(("gain_db", "delay_s"), [(-20.0, 0.6), (-10.0, 1.0), (0.0, 0.6), (0.0, 0.8)])
+@pytest.mark.parametrize(
+    ("gain_db", "delay_s"), [(-20.0, 0.6), pytest.param(-10.0, 1.0, marks=pytest.mark.slow), (0.0, 0.6), (0.0, 0.8)]
+)
 @pytest.mark.parametrize("replies", [REPLIES[:2], SHORT], ids=["long", "short"])
 async def test_nor_is_one_that_comes_late(
     talk: Any, gain_db: float, delay_s: float, replies: Sequence[list[str]]
@@ -84,7 +86,7 @@ HUM = ["There is a lot to tell about that, and it began a long time ago in the n
 """The recorded voice begins with a hum, which some rooms nearly cancel; so does each reply of these."""
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("gain_db", "delay_s"), [(-10.0, 0.05), (-20.0, 0.1)])
 async def test_nor_is_one_of_a_voice_with_a_hum(talk: Any, seed: int, gain_db: float, delay_s: float) -> None:
     """In rooms that cancel the hum: at most one duck in a minute of the same reply, and of others."""
