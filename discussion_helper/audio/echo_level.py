@@ -24,8 +24,8 @@ __all__ = [
 
 BLOCKS = 50
 """Reach of the model, in blocks of 10 ms: the longest path from the loudspeaker to the microphone, with its room."""
-FIRST_WEIGHT = 0.05
-"""Of each block before anything is learnt: in all an echo of +4 dB, so that nothing exceeds what is expected."""
+FIRST_WEIGHT = 0.07
+"""Of each block before anything is learnt: in all an echo of +5 dB, so that nothing exceeds what is expected."""
 STEP_DOWN = 0.5
 STEP_UP = 0.15
 CAUTIOUS_STEP = 0.01
