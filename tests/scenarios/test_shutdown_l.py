@@ -2,11 +2,14 @@
 
 import asyncio
 import threading
+from collections.abc import Awaitable, Callable
 from typing import Any
 
+import anyio
 import pytest
 
-from discussion_helper.testing.room import After, Stalled, Unplugged
+from discussion_helper.testing.room import After, Hanging, Stalled, Unplugged
+from discussion_helper.testing.room.troubles import Which
 
 pytestmark = pytest.mark.anyio
 
@@ -14,6 +17,7 @@ LIMIT_S = 2.0
 NEVER_S = 10_000.0
 REPLY = ["There is a lot to tell about that.", "It began a long time ago in the north."]
 SAID = ("speech/sphinx_cards_002.wav", "four queen of clubs")
+State = Callable[[Any], Awaitable[None]]
 
 
 async def nothing(on: Any) -> None:
@@ -73,6 +77,21 @@ async def interrupted(on: Any) -> None:
     await on.room.reached("halt")
 
 
+async def warming_up(on: Any) -> None:
+    """The recogniser is being loaded, and never will be."""
+    assert "listening" == on.session.floor.value
+    assert on.warming
+
+
+async def opening_again(on: Any) -> None:
+    """Both devices went away, and are to be opened again."""
+    await speaking(on)
+    for which in ("microphone", "loudspeaker"):
+        on.room.trouble(Unplugged(which, on.room.now_s))
+    await on.passed(1.7)
+    assert 2 == len(await on.told("device", state="lost"))
+
+
 STATES = [nothing, user_speaks, recognising, thinking, synthesising, speaking, turned_down, interrupted]
 
 
@@ -88,7 +107,7 @@ async def closed(on: Any) -> float:
 
 
 @pytest.mark.parametrize("state", STATES)
-async def test_l1_it_closes_within_two_seconds_in_every_state(talk: Any, state: Any) -> None:
+async def test_l1_it_closes_within_two_seconds_in_every_state(talk: Any, state: State) -> None:
     """close() in every state: idle, listening, transcribing, thinking, speaking, deciding; <= 2 s, nothing is left."""
     tasks, threads = len(asyncio.all_tasks()), threading.active_count()
     async with talk(REPLY, fast=state is not turned_down and state is not interrupted) as on:
@@ -118,7 +137,7 @@ async def test_l1_before_it_was_started(talk: Any) -> None:
 )
 @pytest.mark.parametrize("state", [nothing, user_speaks, recognising, speaking])
 @pytest.mark.parametrize("after_s", [0.05, 2.5])
-async def test_l1_also_with_a_dead_device(talk: Any, state: Any, trouble: Any, after_s: float) -> None:
+async def test_l1_also_with_a_dead_device(talk: Any, state: State, trouble: Any, after_s: float) -> None:
     """A device is dead, just now or for a while: close() takes 2 s at most all the same."""
     tasks = len(asyncio.all_tasks())
     async with talk(REPLY, fast=True) as on:
@@ -138,3 +157,26 @@ async def test_l1_what_was_heard_is_on_record_when_it_is_closed(talk: Any) -> No
 
         assert [("user", False), ("agent", True)] == [(turn.speaker, turn.interrupted) for turn in on.said]
         assert 2 <= len(on.replies[0].text.split()) <= 4
+
+
+@pytest.mark.parametrize("close_s", [1.0, NEVER_S], ids=["a-second", "for-ever"])
+@pytest.mark.parametrize("hanging", [["microphone"], ["loudspeaker"], ["loudspeaker", "microphone"]], ids="+".join)
+@pytest.mark.parametrize("state", [warming_up, nothing, thinking, speaking, turned_down, opening_again])
+async def test_l1_a_device_that_hangs_when_it_is_closed(
+    talk: Any, state: State, hanging: list[Which], close_s: float
+) -> None:
+    """It is over within 2 s in every state, says which device held on, and leaves nothing when that lets go."""
+    tasks = len(asyncio.all_tasks())
+    async with talk(REPLY, fast=state is not turned_down, start=False) as on:
+        on.warming = state is warming_up
+        on.ears.warmup = anyio.sleep_forever if on.warming else on.ears.warmup
+        on.session.start()
+        await on.passed(0.2)
+        for which in hanging:
+            on.room.trouble(Hanging(which, on.room.now_s, close_s))
+        await state(on)
+
+        assert await closed(on) <= LIMIT_S
+        assert hanging == sorted(it["which"] for it in await on.told("device", state="hanging"))
+    await anyio.sleep(NEVER_S)
+    assert tasks == len(asyncio.all_tasks())
