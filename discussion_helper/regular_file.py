@@ -1,11 +1,12 @@
-"""A regular file: what is read whole, and never waits as a pipe or a device does."""
+"""A regular file: what is read and replaced whole, and never waits as a pipe or a device does."""
 
 import errno
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["NO_FILE", "check_regular", "regular_bytes"]
+__all__ = ["NO_FILE", "check_regular", "check_replaceable", "regular_bytes"]
 
 NO_FILE = "It is no file"
 """Said of a pipe, a socket and a device."""
@@ -19,6 +20,12 @@ def regular_bytes(path: Path, most: int = -1) -> bytes:
     with os.fdopen(descriptor, "rb") as file:
         check_regular(os.fstat(descriptor))
         return file.read(most)
+
+
+def check_replaceable(path: Path) -> None:
+    """Raises OSError where there is anything else, which a new file must not put out of its place."""
+    with suppress(FileNotFoundError):
+        check_regular(path.stat())
 
 
 def check_regular(status: os.stat_result) -> None:

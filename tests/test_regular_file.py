@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from discussion_helper.regular_file import regular_bytes
+from discussion_helper.regular_file import check_replaceable, regular_bytes
 
 
 def test_a_file_is_read_whole_or_its_beginning(tmp_path: Path) -> None:
@@ -23,10 +23,20 @@ def test_a_pipe_and_a_socket_are_refused_at_once(tmp_path: Path) -> None:
         for name in ("pipe", "socket"):
             with pytest.raises(OSError, match="It is no file"):
                 regular_bytes(tmp_path / name)
+            with pytest.raises(OSError, match="It is no file"):
+                check_replaceable(tmp_path / name)
 
 
 def test_a_folder_and_nothing_are_refused(tmp_path: Path) -> None:
     with pytest.raises(IsADirectoryError):
         regular_bytes(tmp_path)
+    with pytest.raises(IsADirectoryError):
+        check_replaceable(tmp_path)
     with pytest.raises(FileNotFoundError):
         regular_bytes(tmp_path / "gone")
+
+
+def test_a_file_may_be_replaced_and_nothing_as_well(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"1")
+    check_replaceable(tmp_path / "file")
+    check_replaceable(tmp_path / "gone")

@@ -54,7 +54,7 @@ SHARED = (  # not adapters: parts of stages that others stand on
     *("responder.llama", "responder.patience", "responder.reasoning"),
     *("tts.heard", "turn.activity", "turn.endpointing", "turn.turns"),
 )
-LEAF = ("errors", "settings", "models")  # all that `models` may import
+LEAF = ("errors", "regular_file", "settings", "models")  # all that `models` may import
 TESTERS = ("testing", "commands", "bench", "web")  # who may import `testing`
 VAGUE = {"common", "helper", "helpers", "misc", "util", "utils"}
 HEAVY = ("ctranslate2", "faster_whisper", "onnxruntime", "openai", "piper", "pydantic", "sounddevice", "xllamacpp")

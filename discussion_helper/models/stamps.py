@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from discussion_helper.models.values import ModelFile
+from discussion_helper.regular_file import check_replaceable, regular_bytes
 
 __all__ = ["Stamps", "sha256_of"]
 
@@ -60,14 +61,15 @@ class Stamps:
         return False
 
     def _read(self) -> dict[str, object]:
-        with suppress(OSError, ValueError):
-            entries = json.loads(self._path.read_text("utf-8"))
+        with suppress(OSError, ValueError, RecursionError):
+            entries = json.loads(regular_bytes(self._path))
             if isinstance(entries, dict):
                 return entries
         return {}
 
     def _write(self) -> None:
         with suppress(OSError):  # a stamp only saves time
+            check_replaceable(self._path)
             handle, name = tempfile.mkstemp(prefix=".verified-", dir=self._path.parent)
             try:
                 with os.fdopen(handle, "w", encoding="utf-8") as out:

@@ -176,7 +176,19 @@ def test_verify_finds_what_a_stamp_hides(
     assert store.state(model) == "corrupt"
 
 
-@pytest.mark.parametrize("stamp", ["", "[]", '{"model.bin": 3}', '{"model.bin": ["x"]}', "\x00"])
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes have no paths there")
+def test_a_pipe_in_the_place_of_the_stamps_is_neither_waited_for_nor_replaced(
+    store: Store, model: Model, kept: Path, hashed: list[str]
+) -> None:
+    os.mkfifo(kept / ".verified.json")
+
+    assert [kept, kept] == [store.path_of(model) for _ in range(2)]
+    assert 2 * sorted(FILES) == hashed
+    assert (kept / ".verified.json").is_fifo()
+    assert [] == list(kept.glob(".verified-*"))
+
+
+@pytest.mark.parametrize("stamp", ["", "[]", "[" * 99_999, '{"model.bin": 3}', '{"model.bin": ["x"]}', "\x00"])
 def test_a_stamp_that_cannot_be_read_only_costs_a_hash(stamp: str, store: Store, model: Model, kept: Path) -> None:
     (kept / ".verified.json").write_text(stamp, "utf-8")
 

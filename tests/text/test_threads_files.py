@@ -125,6 +125,22 @@ async def test_what_is_no_threads_file_is_reported_or_left_alone(tmp_path: Path)
     assert {"notes.json", "notes.txt", "a_folder_.json"} <= set(names_in(tmp_path))
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes have no paths there")
+async def test_a_pipe_is_neither_waited_for_nor_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "some_pipe.json")
+    async with JsonThreads(tmp_path) as store:
+        thread = await store.create(thread_id="my_thread")
+        tmp_path.joinpath("my_thread.json").unlink()
+        os.mkfifo(tmp_path / "my_thread.json")
+        with anyio.fail_after(5.0):
+            assert ["my_thread"] == [info.id for info in await store.list()]
+            with pytest.raises(SaveError, match=r"my_thread\.json: it cannot be written: It is no file"):
+                await store.append(thread, said("one"))
+        assert "it is no file" in store.problems["some_pipe.json"]
+    assert {"my_thread.json", "some_pipe.json"} == set(names_in(tmp_path)) - {".lock"}
+    assert all(stat.S_ISFIFO(os.stat(tmp_path / name).st_mode) for name in names_in(tmp_path) if name != ".lock")
+
+
 async def test_a_repaired_file_is_no_problem_any_more(tmp_path: Path) -> None:
     path = tmp_path / "repaired.json"
     path.write_text("{", encoding="utf-8")

@@ -12,6 +12,7 @@ from typing import Any
 import filelock
 
 from discussion_helper.errors import SettingError
+from discussion_helper.regular_file import NO_FILE, check_replaceable, regular_bytes
 from discussion_helper.text.errors import SaveError, StoreBusyError, ThreadCorruptError, ThreadNotFoundError
 from discussion_helper.text.threads.base import ThreadInfo, checked_id
 from discussion_helper.text.threads.codec import dumped, info_data, info_from, loaded, turn_data, turn_of
@@ -138,6 +139,7 @@ class FolderShelf:
             raise SaveError(f"{path}: it would have more than {LARGEST_FILE} bytes.", fix="Make a new thread.")
         temporary = self._folder / f".{info.id}.{token_hex(8)}.tmp"
         try:
+            check_replaceable(path)
             _write_new(temporary, data)
             os.replace(temporary, path)
             self._sync()
@@ -206,11 +208,10 @@ class FolderShelf:
 
 def _bytes_of(path: Path) -> bytes:
     try:
-        if not path.is_file():
-            raise SettingError("it is no file.")
-        with path.open("rb") as file:
-            data = file.read(LARGEST_FILE + 1)
+        data = regular_bytes(path, LARGEST_FILE + 1)
     except OSError as cause:
+        if isinstance(cause, IsADirectoryError) or cause.strerror == NO_FILE:
+            raise SettingError("it is no file.") from None
         raise SettingError(f"it cannot be read: {_reason(cause)}.") from cause
     if len(data) > LARGEST_FILE:
         raise SettingError(f"it has more than {LARGEST_FILE} bytes.")
