@@ -8,8 +8,8 @@ from discussion_helper.errors import SettingError
 
 __all__ = ["HubSource", "IndexSource", "Kind", "Manifest", "Model", "ModelFile", "Package", "Source"]
 
-Kind = Literal["llm", "stt", "tts"]
-"""What a model does: a language model, speech to text, text to speech."""
+Kind = Literal["llm", "stt", "tts", "turn"]
+"""What a model does: a language model, speech to text, text to speech, or how complete a turn sounds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ members = { "model.bin" = ["thing/model.bin"] }
 
 @pytest.mark.parametrize("model", SHIPPED.models, ids=lambda model: model.name)
 def test_every_shipped_model_says_what_it_is_and_where_it_comes_from(model: Model) -> None:
-    assert model.licence in {"MIT", "CC0-1.0", "Apache-2.0"}
+    assert model.licence in {"MIT", "CC0-1.0", "Apache-2.0", "BSD-2-Clause"}
     assert model.homepage.startswith("https://")
     assert all(re.fullmatch(r"[0-9a-f]{64}", file.sha256) and file.size > 0 for file in model.files)
     hub, index = model.sources
@@ -42,14 +42,15 @@ def test_every_shipped_model_says_what_it_is_and_where_it_comes_from(model: Mode
     assert isinstance(index, IndexSource)
 
 
-def test_the_shipped_models_are_these_and_a_first_talk_needs_three() -> None:
+def test_the_shipped_models_are_these_and_a_first_talk_uses_four() -> None:
     assert {model.name: model.kind for model in SHIPPED} == {
         "tiny.en": "stt",
         "base": "stt",
         "joe-medium": "tts",
         "SmolLM2-135M": "llm",
+        "smart-turn-v3.2": "turn",
     }
-    assert [model.name for model in SHIPPED.defaults] == ["tiny.en", "joe-medium", "SmolLM2-135M"]
+    assert [model.name for model in SHIPPED.defaults] == ["tiny.en", "joe-medium", "SmolLM2-135M", "smart-turn-v3.2"]
 
 
 def test_the_large_files_are_those_that_upstream_published() -> None:
