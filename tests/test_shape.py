@@ -27,6 +27,7 @@ LAYERS = (  # from the bottom; a module imports from its own layer and those bel
         *("iteration", "onset", "parts", "going_on", "readying", "storing", "turns"),
     ),
     ("record", "reply", "replies", "delivery", "anticipation", "discussion", "session", "registry"),
+    ("tools",),
     ("audio",),
     ("vad", "turn", "stt", "tts", "responder"),
     ("voice", "text"),
@@ -39,7 +40,7 @@ LAYERS = (  # from the bottom; a module imports from its own layer and those bel
     ("commands", "bench", "command_line", "cli", "__main__", ""),
 )
 RANK = {folder: rank for rank, layer in enumerate(LAYERS) for folder in layer}
-STAGES = LAYERS[5]
+STAGES = LAYERS[6]
 COMPOSERS = (
     "app",
     "bench",
@@ -52,7 +53,8 @@ COMPOSERS = (
 SHARED = (  # not adapters: parts of stages that others stand on
     *("responder.clauses", "responder.completion", "responder.embedded_model", "responder.endpoint_client"),
     *("responder.llama", "responder.patience", "responder.reasoning"),
-    *("tts.heard", "turn.activity", "turn.endpointing", "turn.turns"),
+    *("stt.mel", "tts.heard", "turn.activity", "turn.endpointing", "turn.turns"),
+    *("turn.completeness", "turn.evidence", "turn.pauses", "turn.policy_endpointer", "turn.prosody"),
 )
 LEAF = ("errors", "regular_file", "settings", "models")  # all that `models` may import
 TESTERS = ("testing", "commands", "bench", "web")  # who may import `testing`

@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Protocol
 
 from discussion_helper.errors import SettingError
-from discussion_helper.text.tool_json import result_text
+from discussion_helper.tools.calls import ToolCall, ToolCallDelta, ToolResult
 
 __all__ = [
     "ARTIFACTS",
@@ -83,52 +83,6 @@ class ReasoningDelta:
     def whole(self) -> Reasoning:
         """The artifact that its pieces make."""
         return Reasoning(self.content)
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCall:
-    """The model wants a tool to run; `arguments` is JSON text as the model wrote it, which may be broken."""
-
-    id: str
-    name: str
-    arguments: str = ""
-    kind: ClassVar[str] = "tool_call"
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCallDelta:
-    """The next piece of the tool call number `index` of one answer."""
-
-    index: int
-    id: str = ""
-    name: str = ""
-    arguments: str = ""
-    kind: ClassVar[str] = "tool_call_delta"
-
-    @property
-    def key(self) -> str:
-        """What it accumulates with."""
-        return f"tool_call:{self.index}"
-
-    def whole(self) -> ToolCall:
-        """The artifact that its pieces make."""
-        return ToolCall(self.id, self.name, self.arguments)
-
-
-@dataclass(frozen=True, slots=True)
-class ToolResult:
-    """What a tool gave: `content` as text, `value` (JSON-shaped) for whoever computes with it."""
-
-    tool_call_id: str
-    content: str = ""
-    value: Any = None
-    is_error: bool = False
-    kind: ClassVar[str] = "tool_result"
-
-    @property
-    def for_model(self) -> str:
-        """The text that the model gets, also after a reload: the content, or the value as JSON where there is none."""
-        return self.content if self.content or self.value is None else result_text(self.value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ from discussion_helper.text.artifacts import (
 )
 from discussion_helper.text.merging import Merger
 from discussion_helper.text.providers.answer import Answer
-from discussion_helper.text.providers.call_pieces import CallPieces
-from discussion_helper.text.tool_json import is_object
+from discussion_helper.tools.call_pieces import CallPieces
+from discussion_helper.tools.json_text import is_object
 
 
 def piece(index: Any = None, call_id: Any = None, name: Any = None, arguments: Any = None) -> Any:

@@ -25,9 +25,9 @@ from discussion_helper.text.providers.messages import messages_of
 from discussion_helper.text.providers.scripted import ScriptedProvider
 from discussion_helper.text.state import State, Turn
 from discussion_helper.text.step import HandlesTurns, Step
-from discussion_helper.text.tool_output import Unsendable, output_of
-from discussion_helper.text.tool_parameters import BadArguments, Parameters
 from discussion_helper.text.tools import AT_ONCE, Tool, Tools, tool
+from discussion_helper.tools.output import Unsendable, output_of
+from discussion_helper.tools.parameters import BadArguments, Parameters
 
 
 class Unit(Enum):

@@ -6,7 +6,7 @@ from typing import Any
 from discussion_helper.responder.completion import content_of, delta_of
 from discussion_helper.responder.reasoning import ReasoningFilter
 from discussion_helper.text.artifacts import Artifact, ReasoningDelta, TextDelta, Usage
-from discussion_helper.text.providers.call_pieces import CallPieces
+from discussion_helper.tools.call_pieces import CallPieces
 
 __all__ = ["Answer"]
 

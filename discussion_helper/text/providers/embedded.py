@@ -11,7 +11,6 @@ from discussion_helper.responder.llama import Piece
 from discussion_helper.responder.reasoning import ReasoningFilter
 from discussion_helper.text.artifacts import Artifact, Image, ReasoningDelta, Text, TextDelta, Usage
 from discussion_helper.text.providers.base import Option
-from discussion_helper.text.providers.call_pieces import CallPieces
 from discussion_helper.text.providers.messages import ids_in, messages_of
 from discussion_helper.text.providers.options import (
     MaxTokens,
@@ -23,6 +22,7 @@ from discussion_helper.text.providers.options import (
     offered,
 )
 from discussion_helper.text.state import State, Turn
+from discussion_helper.tools.call_pieces import CallPieces
 
 __all__ = ["EmbeddedProvider"]
 

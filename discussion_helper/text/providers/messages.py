@@ -7,7 +7,7 @@ from typing import Any
 
 from discussion_helper.text.artifacts import Image, Text, ToolCall, ToolResult
 from discussion_helper.text.state import State, Turn
-from discussion_helper.text.tool_json import is_object
+from discussion_helper.tools.json_text import is_object
 
 __all__ = ["CUT_OFF", "ids_in", "messages_of"]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from discussion_helper.errors import SettingError
-from discussion_helper.text.tool_json import is_object, is_sendable
+from discussion_helper.tools.json_text import is_object, is_sendable
 
 __all__ = ["BadArguments", "Parameters"]
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from discussion_helper.text.artifacts import ToolCallDelta
+from discussion_helper.tools.calls import ToolCallDelta
 
 __all__ = ["CallPieces"]
 
