@@ -6,10 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discussion_helper.audio.frames import Samples
-from discussion_helper.audio.resample import Resampler, resample
+from discussion_helper.audio.resample import HALF, MOST_APART, MOST_WEIGHTS, PLACES, Resampler, resample
 from discussion_helper.errors import SettingError
 
 RATES = [(48_000, 16_000), (44_100, 16_000), (96_000, 16_000), (22_050, 48_000), (8_000, 16_000), (16_000, 44_100)]
+PRIME = [(44_101, 16_000), (16_000, 44_101), (192_007, 16_000)]
 
 
 def tone(hertz: float, rate: int, seconds: float = 1.0) -> Samples:
@@ -25,14 +26,14 @@ def decibels(samples: Samples) -> float:
     return float(10 * np.log10(2 * np.mean(np.square(samples, dtype=np.float64)) + 1e-15))
 
 
-@pytest.mark.parametrize("source", [48_000, 44_100])
+@pytest.mark.parametrize("source", [48_000, 44_100, 44_101])
 @pytest.mark.parametrize("hertz", [9_000, 10_500, 12_000, 15_000, 16_300, 18_000, 20_000])
 def test_tones_the_detectors_cannot_have_do_not_come_back_as_others(source: int, hertz: int) -> None:
     assert decibels(streamed(tone(hertz, source), source, 16_000, source // 100)[800:]) < -75
     assert decibels(resample(tone(hertz, source), source, 16_000)[800:-800]) < -75
 
 
-@pytest.mark.parametrize(("source", "target"), RATES)
+@pytest.mark.parametrize(("source", "target"), [*RATES, *PRIME])
 @pytest.mark.parametrize("hertz", [120, 1_000, 3_300])
 def test_speech_passes_unchanged_and_as_late_as_is_said(source: int, target: int, hertz: int) -> None:
     out = streamed(tone(hertz, source), source, target, source // 100)
@@ -63,7 +64,7 @@ def test_every_block_of_ten_milliseconds_gives_one_back(source: int, target: int
 
 
 @settings(max_examples=60, deadline=None)
-@given(rates=st.sampled_from(RATES), cuts=st.lists(st.integers(0, 700), min_size=1, max_size=12))
+@given(rates=st.sampled_from(RATES + PRIME), cuts=st.lists(st.integers(0, 700), min_size=1, max_size=12))
 def test_how_a_stream_is_cut_makes_no_difference(rates: tuple[int, int], cuts: list[int]) -> None:
     samples = np.random.default_rng(0).standard_normal(sum(cuts)).astype(np.float32)
     resampler = Resampler(*rates)
@@ -104,6 +105,22 @@ def test_nothing_becomes_nothing() -> None:
 
     assert not len(Resampler(48_000, 16_000).process(nothing))
     assert not len(resample(nothing, 22_050, 48_000))
+
+
+@pytest.mark.parametrize(
+    "rates", [*RATES, *PRIME, (44_100, 48_000), (11_025, 48_000), (384_000, 44_100), (65_473, 1_023), (199_999, 2_000)]
+)
+def test_no_rate_takes_more_weights_than_are_computed_at_once(rates: tuple[int, int]) -> None:
+    """Of a prime rate there were 1,776,000, and of some 100 times as many."""
+    apart = max(rates) / min(rates)
+
+    assert Resampler(*rates)._filters.size <= max(MOST_WEIGHTS, (PLACES + 1) * (2 * HALF * apart + 1))
+
+
+def test_rates_too_far_apart_are_refused() -> None:
+    Resampler(MOST_APART * 160, 160)
+    with pytest.raises(SettingError, match="too far"):
+        Resampler(MOST_APART * 160 + 1, 160)
 
 
 @pytest.mark.parametrize("rates", [(0, 16_000), (48_000, 0), (-1, 16_000)])
