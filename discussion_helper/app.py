@@ -148,7 +148,7 @@ def _try_hearing(settings: Settings) -> None:
 
 def _hearing(rate: int, echo: AnyEchoPath, settings: Settings) -> Hearing:
     policy, language, tuning = settings.policy, settings.language, settings.tuning
-    return hearing_with(rate, echo, policy=policy, language=language, tuning=tuning)
+    return hearing_with(rate, echo, policy=policy, language=language, tuning=tuning, interim=True)
 
 
 def _ears_and_voice(choices: Choices, settings: Settings) -> tuple[Recogniser, Synthesiser]:

@@ -11,10 +11,17 @@ __all__ = ["hearing_with"]
 
 
 def hearing_with(
-    rate: int, echo: EchoPath, *, policy: Policy, language: str | None, tuning: Tuning | None = None
+    rate: int,
+    echo: EchoPath,
+    *,
+    policy: Policy,
+    language: str | None,
+    tuning: Tuning | None = None,
+    interim: bool = False,
 ) -> Hearing:
     """What hears a microphone of `rate` hertz in a real talk; `echo` is one for the whole session.
 
+    `interim`: whether it asks for the words of a turn that goes on, for them to be seen; they decide nothing.
     Raises ModelMissing or ModelCorrupt for the neural detector.
     """
     overlap = overlap_of(
@@ -25,4 +32,6 @@ def hearing_with(
         tuning=tuning,
     )
     gate, judge = WebRtcDetector(mode=2), SileroDetector()
-    return hearing_of(rate, gate=gate, judge=judge, echo=echo, policy=policy, overlap=overlap, tuning=tuning)
+    return hearing_of(
+        rate, gate=gate, judge=judge, echo=echo, policy=policy, overlap=overlap, tuning=tuning, interim=interim
+    )

@@ -33,6 +33,8 @@ class Tuning:
     """Seconds after which work begins that is thrown away if the user goes on; not more than `endpoint_silence_s`."""
     endpoint_max_turn_s: float = 60.0
     """Seconds after which a turn is cut."""
+    interim_every_s: float = 0.7
+    """Seconds of voice between two readings of a turn that goes on; 0 = it is read in its pauses and at its end."""
     duck_over_db: float = 8.0
     """Decibels above the expected echo at which the agent is turned down."""
 
@@ -52,6 +54,9 @@ class Tuning:
             raise SettingError(f"{name}: {shown(value)} is out of range.", fix="Use a number between 0 and 1.")
         if name.startswith("endpoint.") and not 0.0 < value <= LONGEST_S:
             fix = f"Use seconds above 0, and no more than {LONGEST_S:g}."
+            raise SettingError(f"{name}: {shown(value)} is out of range.", fix=fix)
+        if name.startswith("interim.") and not 0.0 <= value <= LONGEST_S:
+            fix = f"Use seconds from 0 (never) to {LONGEST_S:g}."
             raise SettingError(f"{name}: {shown(value)} is out of range.", fix=fix)
         if name.startswith("duck.") and not 0.0 <= value <= 60.0:
             raise SettingError(f"{name}: {shown(value)} is out of range.", fix="Use decibels from 0 to 60.")

@@ -15,6 +15,7 @@ from discussion_helper.voice.deciding import Decider
 from discussion_helper.voice.ducking import DuckRule
 from discussion_helper.voice.engine import AudioEngine
 from discussion_helper.voice.hearing import EchoPath, Hearing
+from discussion_helper.voice.interim import InterimPace
 from discussion_helper.voice.lexicon import Lexicon
 from discussion_helper.voice.microphone import MicrophoneListener
 from discussion_helper.voice.overlap import Overlap
@@ -52,8 +53,12 @@ def hearing_of(
     policy: Policy,
     overlap: Overlap | None = None,
     tuning: Tuning | None = None,
+    interim: bool = False,
 ) -> Hearing:
-    """What listens to a microphone of `rate` hertz; `echo` is one for the whole session: it knows the room."""
+    """What listens to a microphone of `rate` hertz; `echo` is one for the whole session: it knows the room.
+
+    `interim`: whether it asks for the words of a turn that goes on.
+    """
     tuning = tuning or Tuning()
     hysteresis = Hysteresis(on=tuning.vad_threshold, off=tuning.vad_release)
     tracker = ActivityTracker(gate=gate, judge=judge, hysteresis=hysteresis)
@@ -63,7 +68,9 @@ def hearing_of(
         max_turn_s=tuning.endpoint_max_turn_s,
     )
     onset = OnsetRule(min_speech_s=policy.barge_in_min_speech_s)
-    return Hearing(rate, segmenter=TurnSegmenter(tracker, endpointer), echo=echo, onset=onset, overlap=overlap)
+    pace = InterimPace(tuning.interim_every_s) if interim and tuning.interim_every_s else None
+    segmenter = TurnSegmenter(tracker, endpointer)
+    return Hearing(rate, segmenter=segmenter, echo=echo, onset=onset, overlap=overlap, interim=pace)
 
 
 def session_on(

@@ -7,7 +7,7 @@ from discussion_helper.audio.inbox import Call, Captured, DeviceLost, Item, Play
 from discussion_helper.voice.deciding import Words
 from discussion_helper.voice.hearing import Hearing
 from discussion_helper.voice.marks import Marks
-from discussion_helper.voice.notes import Decided, Ducked, Note, Resumed
+from discussion_helper.voice.notes import Decided, Ducked, InterimWanted, Note, Resumed
 
 __all__ = ["FIRST_S", "PLAY_S", "STALL_S", "TICK_S", "AudioWork", "HalfDuplex", "Listening", "Tap"]
 
@@ -57,7 +57,10 @@ class AudioWork:
         tap: Tap | None = None,
         note_tap: Callable[[Note], object] | None = None,
     ) -> None:
-        """`note_tap` is shown every note, on the audio thread, behind the item that it comes of; it must not wait."""
+        """`note_tap` is shown every note that matters, on the audio thread, behind the item that it comes of.
+
+        It must not wait.
+        """
         self._noted, self._lost, self._failed = noted, lost, failed
         self._tap, self._note_tap = tap, note_tap
         self._hearing: Hearing | None = None
@@ -161,7 +164,7 @@ class AudioWork:
     def _tell(self, notes: list[Note]) -> None:
         for note in notes:
             self._act(note)
-            if self._note_tap is not None:
+            if self._note_tap is not None and not isinstance(note, InterimWanted):
                 self._note_tap(note)
             self._call(self._noted, note)
 

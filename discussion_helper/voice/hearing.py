@@ -12,8 +12,9 @@ from discussion_helper.audio.resample import Resampler
 from discussion_helper.turn.turns import TurnEnded, TurnEvent, TurnSegmenter
 from discussion_helper.voice.barge_in import OnsetRule
 from discussion_helper.voice.deciding import LEAST_VOICE_S
+from discussion_helper.voice.interim import LONGEST_S, InterimPace
 from discussion_helper.voice.loudness import Loudness
-from discussion_helper.voice.notes import Decided, Ducked, Level, Muted, Note, Onset, Turn, WordsWanted
+from discussion_helper.voice.notes import Decided, Ducked, InterimWanted, Level, Muted, Note, Onset, Turn, WordsWanted
 from discussion_helper.voice.overlap import HALF_DUPLEX, Overlap
 from discussion_helper.voice.verdict import Act
 from discussion_helper.voice.words import Words
@@ -67,16 +68,19 @@ class Hearing:
         echo: EchoPath,
         onset: OnsetRule,
         overlap: Overlap | None = None,
+        interim: InterimPace | None = None,
     ) -> None:
         """`rate`: hertz of the microphone. `overlap`: what becomes of the agent while the user speaks; None = nothing.
 
-        Without it a voice of some length is an interruption, whatever it says.
+        Without it a voice of some length is an interruption, whatever it says. `interim`: when a turn that goes on is
+        read; None = only where its words decide something.
         """
         self._rate = rate
         self._segmenter = segmenter
         self._echo = echo
         self._onset = onset
         self._overlap = overlap
+        self._interim = interim
         self._loudness = Loudness()
         self._owed: Turn | None = None
         self._told = -1
@@ -150,6 +154,16 @@ class Hearing:
             yield from self._follow(self._overlap, block, clean, zero_s)
         if begins and (self._overlap is None or not self._overlap.is_audible(self._now_s)):
             yield Onset(self._now_s, self._segmenter.open_voiced_s)
+        if self._interim is not None and self._interim.is_due(self._segmenter.open_voiced_s):
+            yield from self._read_meanwhile()
+
+    def _read_meanwhile(self) -> Iterator[InterimWanted]:
+        """Not what may be the agent's own voice, nor while the agent is turned down: its words are asked for anyway."""
+        undecided = self._overlap is not None and self._overlap.undecided
+        if undecided or self._onset.is_own or self._next - self._segmenter.onset > LONGEST_S * RATE:
+            return
+        if (turn := self._segmenter.so_far()) is not None:
+            yield InterimWanted(turn.samples, turn.start, turn.end, turn.voiced_s)
 
     def _follow(self, overlap: Overlap, near: Samples, clean: Samples, zero_s: float) -> Iterator[Note]:
         overlap.block(near, clean, near_db=self._echo.near_db, expected_db=self._echo.expected_db)

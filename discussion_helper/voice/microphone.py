@@ -17,8 +17,9 @@ from discussion_helper.types import SpokenUtterance, Utterance
 from discussion_helper.voice.deciding import RESPONSE, Words
 from discussion_helper.voice.decision import of_turn, of_verdict
 from discussion_helper.voice.echo_text import LATELY_S, SHARE, is_echo, overlap_of
+from discussion_helper.voice.interim import StablePrefix
 from discussion_helper.voice.loop_breaker import LoopBreaker
-from discussion_helper.voice.notes import Decided, Ducked, Level, Muted, Note, Onset, Turn, WordsWanted
+from discussion_helper.voice.notes import Decided, Ducked, InterimWanted, Level, Muted, Note, Onset, Turn, WordsWanted
 from discussion_helper.voice.ports import Microphone
 from discussion_helper.voice.turn_reader import NOTES_HELD, TurnReader
 
@@ -85,10 +86,11 @@ class MicrophoneListener:
         self._microphone = microphone
         self._spoken = spoken
         self._reporter: Reporter | None = None
-        self._reader = TurnReader(recogniser, read=self._read, finished=self._finish)
+        self._reader = TurnReader(recogniser, read=self._read, finished=self._finish, partial=self._tell_partial)
         self._heard: deque[Utterance] = deque(maxlen=NOTES_HELD)
         self._changed = anyio.Event()
         self._breaker = LoopBreaker()
+        self._prefix = StablePrefix()
         self._onset = anyio.Event()
         self._verdict = _Verdict()
         self._open_turns = 0
@@ -127,6 +129,15 @@ class MicrophoneListener:
         """Return when enough was said to be an interruption, or at once while such a turn is going on."""
         self._check_here()
         await self._onset.wait()
+
+    @property
+    def interim(self) -> bool:
+        """Whether the words of a turn are read while it goes on; may be set at any time."""
+        return self._reader.interim
+
+    @interim.setter
+    def interim(self, on: bool) -> None:
+        self._reader.interim = on
 
     async def mute(self, on: bool) -> None:
         """Close the microphone, or open it again. A turn that is open ends as it is."""
@@ -174,7 +185,7 @@ class MicrophoneListener:
                 self._end_onset()  # what the user says has yet to be decided
             case Decided():
                 self._tell_decided(note)
-            case Turn() | WordsWanted():
+            case Turn() | WordsWanted() | InterimWanted():
                 self._open_turns += isinstance(note, Turn) and isinstance(note.event, TurnStarted)
                 self._reader.add(note)
 
@@ -220,8 +231,12 @@ class MicrophoneListener:
     def _read(self, result: Recognised, voiced_s: float, final: bool) -> None:
         self._verdict.was_read |= final
         self._offer(result, voiced_s, final)
+
+    def _tell_partial(self, start: int, result: Recognised, complete: bool) -> None:
+        """Words that were told as stable stay."""
         if result.text:
-            self._report("partial", speaker="user", text=result.text)
+            partial = self._prefix.read(start, result.text, complete=complete)
+            self._report("partial", speaker="user", text=partial.text, stable=partial.stable)
 
     def _offer(self, result: Recognised, voiced_s: float, final: bool) -> None:
         """To the audio thread, which decides."""

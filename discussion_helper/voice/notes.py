@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from discussion_helper.audio.frames import Samples
 from discussion_helper.turn.turns import TurnEvent
 
-__all__ = ["Decided", "Ducked", "Level", "Muted", "Note", "Onset", "Resumed", "Turn", "WordsWanted"]
+__all__ = ["Decided", "Ducked", "InterimWanted", "Level", "Muted", "Note", "Onset", "Resumed", "Turn", "WordsWanted"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,19 @@ class WordsWanted:
     voiced_s: float
 
 
+@dataclass(frozen=True, slots=True)
+class InterimWanted:
+    """The open turn may be read so that its words are seen while it goes on; as `WordsWanted`, but nothing comes of it.
+
+    So no recording holds it.
+    """
+
+    samples: Samples
+    start: int
+    end: int
+    voiced_s: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
     """What a voice over the agent is, and why. Levels in dB.
@@ -110,4 +123,4 @@ class Muted:
     on: bool
 
 
-Note = Turn | Onset | Ducked | Resumed | WordsWanted | Decided | Level | Muted
+Note = Turn | Onset | Ducked | Resumed | WordsWanted | InterimWanted | Decided | Level | Muted
