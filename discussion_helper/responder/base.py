@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
+from discussion_helper.clock import now
 from discussion_helper.errors import SettingError
 from discussion_helper.responder.clauses import ClauseSplitter
 from discussion_helper.types import Message
 
 __all__ = [
+    "PAUSE_S",
     "ChatMessage",
     "Clauses",
     "EmbeddedChoice",
@@ -131,12 +133,21 @@ def with_system(system: str, messages: Sequence[Message]) -> list[ChatMessage]:
     return request
 
 
+PAUSE_S = 0.2
+"""A stream that gives nothing for so long pauses: what is a sentence as it stands is spoken. With the 0.1 s that a
+clause takes to synthesise a lone "Done." is heard within 0.3 s."""
+_STEPS = 2
+"""A pause is at least so many times as long as the pieces usually take to come: a slow model does not pause."""
+
+
 class Clauses:
     """A model's speakable text as it streams in, clauses out; of no more than `max_chars` characters."""
 
     def __init__(self, *, max_chars: int) -> None:
         self._splitter = ClauseSplitter()
         self._room = max_chars
+        self._fed_at = 0.0
+        self._step_s = 0.0
         self.empty = True
         """No clause has come out yet."""
 
@@ -147,9 +158,26 @@ class Clauses:
 
     def feed(self, text: str) -> list[str]:
         """Take the next piece; the clauses it completes."""
+        at, before = now(), self._fed_at
+        self._step_s += (at - before - self._step_s) / 4 if before else 0.0
+        self._fed_at = at
         taken = text[: max(self._room, 0)]
         self._room -= len(text)
         return self._given(self._splitter.feed(taken))
+
+    @property
+    def waiting(self) -> bool:
+        """A clause may be complete: what comes next tells, or that nothing comes for `pause_s`."""
+        return self._splitter.waiting
+
+    @property
+    def pause_s(self) -> float:
+        """How long nothing must come."""
+        return max(PAUSE_S, _STEPS * self._step_s)
+
+    def paused(self) -> list[str]:
+        """Nothing came for `pause_s`: the clause that may be spoken as it stands."""
+        return self._given(self._splitter.paused())
 
     def flush(self) -> list[str]:
         """The text has ended: what is left of it."""

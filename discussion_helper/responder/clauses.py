@@ -13,7 +13,7 @@ from discussion_helper.responder.punctuation import (
     width,
     word_count,
 )
-from discussion_helper.responder.stops import Verdict, full_stop, is_address, is_ellipsis, question_mark
+from discussion_helper.responder.stops import Verdict, at_rest, full_stop, is_address, is_ellipsis, question_mark
 
 __all__ = ["ClauseSplitter", "clauses_of"]
 
@@ -34,8 +34,9 @@ class ClauseSplitter:
     A text longer than `max_chars` without any such mark is cut at its last space (Han and kana count three each;
     where there is no space or the last one is inside a link, not before twice that length).
 
-    Every decision depends on the characters alone, never on how they were cut into chunks. The items joined are
-    the text, white space aside; punctuation that comes after an item was given ("?" then "!") opens the next one.
+    Every decision depends on the characters alone, never on how they were cut into chunks; but `paused` gives a
+    sentence that only what follows could tell to be one. The items joined are the text, white space aside;
+    punctuation that comes after an item was given ("?" then "!") opens the next one.
     """
 
     def __init__(self, *, first_min_words: int = 3, min_words: int = 12, max_chars: int = 300) -> None:
@@ -47,6 +48,21 @@ class ClauseSplitter:
     def feed(self, text: str) -> list[str]:
         """Take the next piece of the text; the items it completes."""
         return [item for character in text for item in self._take(character)]
+
+    @property
+    def waiting(self) -> bool:
+        """An item may be complete: what comes next tells."""
+        return self._mark > 0
+
+    def paused(self) -> list[str]:
+        """Nothing comes for a while: the item that may be complete, unless it would be wrong should more come.
+
+        "Done." is given, "It costs $3." is not, nor is "Dr.": a number or a name may go on.
+        """
+        head, tail = self._text[: self._mark].rstrip("".join(CLOSERS)), self._text[self._mark :]
+        if not self._mark or tail.strip() or not at_rest(head, spaced=bool(tail)):
+            return []
+        return self._emit(self._mark)
 
     def flush(self) -> list[str]:
         """The text has ended: what is left of it. The splitter is as new afterwards."""

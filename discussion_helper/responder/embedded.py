@@ -1,10 +1,13 @@
 """The responder that needs no server: a small language model in this process."""
 
 from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+from functools import partial
 from pathlib import Path
 
 from discussion_helper.errors import ResponderError
 from discussion_helper.responder.base import Clauses
+from discussion_helper.responder.clause_stream import clauses_from
 from discussion_helper.responder.decoding import Decoding
 from discussion_helper.responder.embedded_model import EmbeddedModel, EmbeddedRequest
 from discussion_helper.responder.history import was_cut, without_fragments
@@ -59,8 +62,8 @@ class EmbeddedResponder:
         clauses, speakable = Clauses(max_chars=40 * self._max_tokens), ReasoningFilter()
         decoding = self._begin(messages, self._max_tokens)
         try:
-            async for piece in decoding:
-                for clause in clauses.feed(speakable.feed(piece if isinstance(piece, str) else "")):
+            async with aclosing(clauses_from(partial(_piece, decoding, speakable), clauses)) as given:
+                async for clause in given:
                     yield clause
             cut_short = await decoding.outcome() == "length" and not clauses.empty
         finally:
@@ -95,3 +98,8 @@ class EmbeddedResponder:
             sampling={**self._sampling, **(_AFTER_A_CUT if was_cut(messages) else {})},
         )
         return self._model.begin(request)
+
+
+async def _piece(decoding: Decoding, speakable: ReasoningFilter) -> str | None:
+    piece = await anext(decoding, None)
+    return None if piece is None else speakable.feed(piece if isinstance(piece, str) else "")

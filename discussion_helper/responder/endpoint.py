@@ -1,12 +1,15 @@
 """The responder that asks a server: any endpoint that speaks OpenAI's chat completions."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
+from functools import partial
 from typing import Any
 
 from discussion_helper.errors import EndpointStalled, ResponderError, SettingError
 from discussion_helper.parts import Reporter
 from discussion_helper.responder.base import Clauses, with_system
 from discussion_helper.responder.chat_stream import ChatStream
+from discussion_helper.responder.clause_stream import clauses_from
 from discussion_helper.responder.endpoint_client import EndpointClient
 from discussion_helper.responder.history import with_notes
 from discussion_helper.responder.patience import Limits
@@ -71,9 +74,8 @@ class EndpointResponder:
         failure: ResponderError | None = None
         stream = self._ask(messages)
         try:
-            while not clauses.full and (piece := await stream.piece()):
-                self._answers()
-                for clause in clauses.feed(piece):
+            async with aclosing(clauses_from(partial(self._piece, stream), clauses)) as given:
+                async for clause in given:
                     yield clause
         except ResponderError as error:
             failure = error
@@ -106,6 +108,11 @@ class EndpointResponder:
     async def aclose(self) -> None:
         """Close the connections; idempotent."""
         await self._server.aclose()
+
+    async def _piece(self, stream: ChatStream) -> str | None:
+        if piece := await stream.piece():
+            self._answers()
+        return piece or None
 
     def _answers(self) -> None:
         if self._kept_waiting and self._reporter is not None:

@@ -12,9 +12,11 @@ from discussion_helper.responder.abbreviations import (
     TITLES,
 )
 
-__all__ = ["Verdict", "full_stop", "is_address", "is_ellipsis", "question_mark"]
+__all__ = ["Verdict", "at_rest", "full_stop", "is_address", "is_ellipsis", "question_mark"]
 
 _LETTERED = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")
+_ANSWERS = frozenset({"no"})
+"""Abbreviations that alone are an answer, and hardly ever begin one."""
 _OPENING = "([{\"'“‘«„*_~>#"
 
 
@@ -70,6 +72,20 @@ def _abbreviation(word: str, following: str) -> Verdict:
     if lower in BEFORE_NUMBER:
         return _unless(following, str.isdigit)
     return Verdict.GO_ON if _LETTERED.fullmatch(word) else Verdict.END
+
+
+def at_rest(head: str, *, spaced: bool) -> bool:
+    """Whether `head`, after which nothing comes for a while, may be spoken; `spaced`: white space has come after it.
+
+    A number may go on at its stop or comma, an abbreviation with what it stands before.
+    """
+    if is_address(head) or not head:
+        return False
+    if head.endswith(".") and not is_ellipsis(head):
+        if head[-2:-1].isdigit():
+            return spaced and full_stop(head, "") is not Verdict.GO_ON
+        return full_stop(head, "") is Verdict.END or head[:-1].strip(_OPENING).lower() in _ANSWERS
+    return head[-1] in "!?…." or (head[-1] in ",;" and not head[-2:-1].isdigit())
 
 
 def _unless(following: str, goes_on: Callable[[str], bool]) -> Verdict:
