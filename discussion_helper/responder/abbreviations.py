@@ -10,12 +10,14 @@ def _words(text: str) -> frozenset[str]:
 TITLES = _words("""
     Mr Mrs Ms Mx Dr Drs Prof Rev Hon Gen Col Capt Cpt Cmdr Lt Sgt Sen Rep Gov Pres Supt Fr Sr Sra Srta St Ste Mt Ft
     Hr Hrn Dipl Mme Mlle MM Dra Sta Sto Sig Dott Ing Avv Dhr Mevr Messrs Esq Ven
+    dr drs prof mw dhr mevr Mw Mio Mrd EE
 """)
-"""Written with a capital, before a name."""
+"""Before a name; written as they are here, since "mio" is an Italian word. Before a noun "Mio", "Mrd", "EE"."""
 
 NEVER_FINAL = _words("""
     vs cf viz eg ie bzw vgl ggf evtl sog inkl exkl bijv resp av dept univ напр
     e.g i.e z.b d.h p.ex т.е
+    aprox núm dña
 """)
 """Always followed by what they introduce."""
 
@@ -27,6 +29,7 @@ BEFORE_NUMBER = _words("""
 
 MAYBE_FINAL = _words("""
     etc al ex inc ltd co corp jr sr bros min max approx ca est misc usw usf ecc enz env ave blvd rd hwy
+    uu std sek
     oz lb lbs ft in hr hrs secs kg km cm mm г руб
     a.m p.m u.a т.д т.п
 """)

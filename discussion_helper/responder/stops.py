@@ -56,6 +56,8 @@ def _number(word: str, before: str, following: str) -> Verdict:
 
 def _letter(word: str, before: str, following: str) -> Verdict:
     """An initial ("J. Smith", "George W. Bush"), a list's letter, or a word ("So do I.", "vitamin C.")."""
+    if word == "M":
+        return Verdict.GO_ON  # a title in French
     if word == "I" and before:
         return Verdict.END
     if word.islower() or not before or before[:1].isupper() or before.endswith("."):

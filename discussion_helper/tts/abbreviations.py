@@ -24,26 +24,31 @@ _LEADING = {
         "d.h": "das heißt", "u.a": "unter anderem", "bzw": "beziehungsweise", "vgl": "vergleiche",
         "ggf": "gegebenenfalls",
         "evtl": "eventuell", "ca": "circa", "inkl": "inklusive", "exkl": "exklusive", "sog": "sogenannte",
-        "Nr": "Nummer", "i.d.R": "in der Regel", "v.a": "vor allem", "o.ä": "oder ähnliches",
+        "Mio": "Millionen", "Mrd": "Milliarden", "Nr": "Nummer", "i.d.R": "in der Regel", "v.a": "vor allem",
+        "o.ä": "oder ähnliches",
     },
     "fr": {
         "M": "Monsieur", "MM": "Messieurs", "Mme": "Madame", "Mlle": "Mademoiselle", "Dr": "Docteur",
-        "Pr": "Professeur",
+        "Pr": "Professeur", "Mgr": "Monseigneur", "Sté": "Société", "St": "Saint", "Ste": "Sainte",
         "p.ex": "par exemple", "cf": "confer", "env": "environ", "av": "avenue", "c.-à-d": "c'est-à-dire",
     },
     "es": {
         "Sr": "Señor", "Sra": "Señora", "Srta": "Señorita", "Dr": "Doctor", "Dra": "Doctora", "Ud": "usted",
         "Uds": "ustedes", "p.ej": "por ejemplo", "EE.UU": "Estados Unidos", "núm": "número", "pág": "página",
+        "D": "Don", "Dña": "Doña", "Prof": "Profesor", "Profa": "Profesora",
         "aprox": "aproximadamente",
     },
     "it": {
-        "Sig": "Signor", "Dott": "Dottor", "Prof": "Professor", "Ing": "Ingegner", "Avv": "Avvocato",
+        "Sig": "Signor", "Dott": "Dottor",
+        "Dr": "Dottor", "Prof": "Professor", "Ing": "Ingegner", "Avv": "Avvocato",
         "p.es": "per esempio",
     },
     "pt": {"Sr": "Senhor", "Sra": "Senhora", "Dr": "Doutor", "Dra": "Doutora", "Prof": "Professor",
+    "Profa": "Professora", "Exmo": "Excelentíssimo", "Exma": "Excelentíssima",
     "p.ex": "por exemplo"},
     "nl": {
-        "dhr": "de heer", "mevr": "mevrouw", "dr": "dokter", "prof": "professor", "bijv": "bijvoorbeeld",
+        "drs": "doctorandus", "ir": "ingenieur", "mw": "mevrouw", "dhr": "de heer",
+        "mevr": "mevrouw", "dr": "dokter", "prof": "professor", "bijv": "bijvoorbeeld",
         "o.a": "onder andere", "d.w.z": "dat wil zeggen", "m.b.t": "met betrekking tot", "ca": "circa",
     },
 }  # fmt: skip
@@ -55,13 +60,25 @@ _TRAILING = {
         "Corp": "Corporation", "Bros": "Brothers", "Ave": "Avenue", "Blvd": "Boulevard", "Rd": "Road",
         "a.m": "AM", "p.m": "PM", "Esq": "Esquire", "Hwy": "Highway", "Ph.D": "PhD",
     },
-    "de": {"usw": "und so weiter", "etc": "et cetera", "usf": "und so fort", "Str": "Straße"},
+    "de": {
+        "usw": "und so weiter", "etc": "et cetera", "usf": "und so fort", "Str": "Straße", "Std": "Std", "Min": "min",
+        "Sek": "s",
+    },
     "fr": {"etc": "et cetera"},
     "es": {"etc": "etcétera"},
     "it": {"ecc": "eccetera"},
     "pt": {"etc": "et cetera"},
     "nl": {"enz": "enzovoort", "etc": "et cetera"},
 }  # fmt: skip
+
+_WITHOUT_STOP = {
+    "fr": {"Mme": "Madame", "Mmes": "Mesdames", "Mlle": "Mademoiselle", "Mgr": "Monseigneur", "Dr": "Docteur"},
+    "it": {
+        "Sig.ra": "Signora", "Sig.na": "Signorina", "Sig.re": "Signore", "Dott.ssa": "Dottoressa",
+        "Prof.ssa": "Professoressa",
+    },
+}  # fmt: skip
+"""No full stop follows them; before a name."""
 
 _BEFORE_NUMBER = {
     "en": {
@@ -92,14 +109,24 @@ _STILL_TO_COME = r"(?=[\s,;:)\]]|$)"
 
 def expand_abbreviations(text: str, language: str) -> str:
     """`text` with the common abbreviations of `language` in full, and "U.S." without its stops: letters are spelt."""
+    base = base_language(language)
+    if base in _WITHOUT_STOP:
+        pattern, words = _without_stop(base)
+        text = pattern.sub(lambda match: words[match[1]], text)
     if "." not in text and "/" not in text:
         return text
-    base = base_language(language)
     if base == "en":
         text = _english(text)
     for pattern, words, trailing in _patterns(base):
         text = pattern.sub(partial(_expand, words=words, trailing=trailing), text)
     return _INITIAL.sub(r"\1", _LETTERS.sub(_spelt, text))
+
+
+@cache
+def _without_stop(base: str) -> tuple[re.Pattern[str], dict[str, str]]:
+    words = _WITHOUT_STOP[base]
+    written = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
+    return re.compile(rf"(?<![\w.])({written})(?=\s+[^\W\d_])"), words
 
 
 def _english(text: str) -> str:

@@ -1,5 +1,6 @@
 """Characters: which of a text's can be spoken, and the plain forms of the others."""
 
+import re
 import unicodedata
 
 __all__ = ["clean", "drop_symbols"]
@@ -10,10 +11,13 @@ _PLAIN = str.maketrans({
     "’": "'", "‘": "'", "ʼ": "'", "′": "'", "`": "`",
     "‐": "-", "‑": "-", "−": "-", "﹣": "-", "－": "-",
     "‼": "!", "⁉": "?", "⁇": "?", "⁈": "?", "‽": "?",
-    "…": "...", "℃": "°C", "℉": "°F", "％": "%", "＆": "&", "＋": "+", "＝": "=",
+    "…": "...", "℃": "°C", "℉": "°F", "％": "%", "＄": "$", "￡": "£", "￥": "¥", "￦": "₩",
+    "＆": "&", "＋": "+", "＝": "=",
     "\r": "\n", "\u2028": "\n", "\u2029": "\n", "\t": " ", "\x0b": "\n", "\x0c": "\n",
     "№": "#",
 })  # fmt: skip
+
+_FULL_WIDTH_MARK = re.compile(r"(?<=\d)[，．：](?=\d)")
 
 _JOINERS = "\u200c\u200d"
 _KEPT_SYMBOLS = frozenset("$€£¥₹₩₽₺₴₫₪฿%°+=<>^`|~×÷±≤≥≠≈√∞→⇒←¢²³µΩ¬")
@@ -22,6 +26,7 @@ _KEPT_SYMBOLS = frozenset("$€£¥₹₩₽₺₴₫₪฿%°+=<>^`|~×÷±≤�
 def clean(text: str) -> str:
     """`text` without control characters, bidi marks and emoji; look-alikes of plain characters are made plain."""
     text = unicodedata.normalize("NFC", text).translate(_PLAIN)
+    text = _FULL_WIDTH_MARK.sub(lambda match: chr(ord(match[0]) - 0xFEE0), text)
     if text.isascii():
         return "".join(filter(_sayable, text)) if not text.isprintable() else text
     return "".join(_kept(text))

@@ -11,7 +11,23 @@ _TIME = re.compile(
     r"(?<![\w:.,])([01]?\d|2[0-4]):([0-5]\d)(?::([0-5]\d)(?:\.\d{1,9})?)?Z?(?!\w|[:.,]\d)"
     r"(?:[ ]?([aApP])[mM]\b|[ ](?:Uhr|heures|uur)\b)?"
 )
-_FRENCH_TIME = re.compile(r"(?<![\w:.,])([01]?\d|2[0-4])[ ]?h[ ]?([0-5]\d)(?!\w)")
+_LETTERED_TIME = re.compile(r"(?<![\w:.,])([01]?\d|2[0-4])[ ]?h[ ]?([0-5]\d)(?!\w)")
+_WRITTEN_DATES = {
+    "de": re.compile(r"(?<![\w.,/-])(\d{1,2})\.[ ]?(\d{1,2})\.[ ]?(\d{4})(?![\w])"),
+    "nl": re.compile(r"(?<![\w.,/-])(\d{1,2})[-/](\d{1,2})[-/](\d{4})(?![\w/-])"),
+    **dict.fromkeys(("fr", "es", "it", "pt"), re.compile(r"(?<![\w.,/-])(\d{1,2})[/.](\d{1,2})[/.](\d{4})(?![\w/-])")),
+}
+"""Day, month, year. In English the order tells nobody which is which, so the numbers are read as they stand."""
+_DOTTED_TIMES = {
+    "de": re.compile(r"(?<![\w:.,])([01]?\d|2[0-4])\.([0-5]\d)(?=[ ]Uhr\b)"),
+    "nl": re.compile(r"(?<![\w:.,])([01]?\d|2[0-4])\.([0-5]\d)(?=[ ]uur\b)"),
+    "it": re.compile(r"(?<=\bore[ ])([01]?\d|2[0-4])\.([0-5]\d)(?![\w.,])"),
+}
+_FIRST_OF = re.compile(
+    r"(?<![\w.,])1°[ ](?=(?:gennaio|febbraio|marzo|aprile|maggio|giugno|luglio"
+    r"|agosto|settembre|ottobre|novembre|dicembre)\b)"
+)
+"""An Italian date; elsewhere "1°" is a degree."""
 _HOUR = re.compile(r"(?<![\w:.,])(1[0-2]|[1-9])[ ]?([aApP])\.?[mM]\b(\.?)")
 _DAY = re.compile(
     r"\b(January|February|March|April|May|June|July|August|September|October|November|December)[ ]"
@@ -27,8 +43,14 @@ def read_dates(text: str, language: str, words: Vocabulary | None) -> str:
     if language == "en":
         text = _HOUR.sub(_hour, text)
         text = _DAY.sub(lambda match: match[0] + ordinal_suffix(int(match[2])), text)
-    if language == "fr":
-        text = _FRENCH_TIME.sub(r"\1:\2", text)
+    if pattern := _WRITTEN_DATES.get(language):
+        text = pattern.sub(lambda match: _date(match, words), text)
+    if language == "it":
+        text = _FIRST_OF.sub("1º ", text)
+    if pattern := _DOTTED_TIMES.get(language):
+        text = pattern.sub(r"\1:\2", text)
+    if language in ("fr", "pt"):
+        text = _LETTERED_TIME.sub(r"\1:\2", text)
     return _TIME.sub(lambda match: _time(match, language, words), text)
 
 
@@ -45,6 +67,13 @@ def _iso(match: re.Match[str], words: Vocabulary) -> str:
         return match[0]
     name, suffix = words.months[month - 1], ordinal_suffix(day)
     return words.date.format(day=day, month=name, year=year, suffix=suffix) + (", " if match[0][-1] in "T " else "")
+
+
+def _date(match: re.Match[str], words: Vocabulary) -> str:
+    day, month, year = (int(part) for part in match.groups())
+    if not (1 <= month <= 12 and 1 <= day <= 31):
+        return match[0]
+    return words.date.format(day=day, month=words.months[month - 1], year=year, suffix="")
 
 
 def _hour(match: re.Match[str]) -> str:

@@ -10,7 +10,11 @@ _FENCE = re.compile(r"[ \t]{0,12}(```|~~~)")
 _RULE = re.compile(r"(?:[-*_=][ \t]*){3,}|=+|\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?")
 _QUOTE = re.compile(r"(?:[ \t]*>)+[ \t]?")
 _BLOCK = re.compile(r"[ \t]*(?:#{1,6}[ \t]+|[-*+•‣◦▪–][ \t]+(?:\[[ xX]\][ \t]+)?)")
-_NUMBERED = re.compile(r"^[ \t]*(\d{1,3})[.)][ \t]+(?=\S)")
+_NUMBERED = re.compile(
+    r"^[ \t]*(\d{1,3})[.)][ \t]+"
+    r"(?!(?:Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b)(?=\S)"
+)
+"""A list's number; a German date begins the same way."""
 
 # Every repetition is bounded or cannot overlap with what follows, so that time is linear in the text.
 _AUTOLINK = re.compile(r"<((?:[a-zA-Z][a-zA-Z0-9+.-]{1,15}:|[\w.+-]{1,64}@)[^<>\s]{1,2000})>")

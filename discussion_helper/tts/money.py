@@ -17,8 +17,8 @@ class _Currency:
 
 _CODES = {
     "$": "USD", "US$": "USD", "C$": "CAD", "CA$": "CAD", "A$": "AUD", "AU$": "AUD", "€": "EUR", "£": "GBP", "¥": "JPY",
-    "₹": "INR", "₩": "KRW", "₽": "RUB",
-    **{code: code for code in ("USD", "EUR", "GBP", "CHF", "JPY", "CAD", "AUD", "INR", "CNY")},
+    "R$": "BRL", "₹": "INR", "₩": "KRW", "₽": "RUB",
+    **{code: code for code in ("USD", "EUR", "GBP", "CHF", "JPY", "CAD", "AUD", "INR", "CNY", "BRL")},
 }  # fmt: skip
 
 _NAMES = {
@@ -31,6 +31,7 @@ _NAMES = {
         "CHF": _Currency("Swiss franc", "Swiss francs"),
         "JPY": _Currency("yen", "yen"),
         "CNY": _Currency("yuan", "yuan"),
+        "BRL": _Currency("real", "reais", ("centavo", "centavos")),
         "INR": _Currency("rupee", "rupees"),
         "KRW": _Currency("won", "won"),
         "RUB": _Currency("ruble", "rubles"),
@@ -53,25 +54,41 @@ _NAMES = {
         "USD": _Currency("dólar", "dólares", ("centavo", "centavos")),
         "EUR": _Currency("euro", "euros", ("céntimo", "céntimos")),
         "GBP": _Currency("libra", "libras", ("penique", "peniques")),
+        "CHF": _Currency("franco suizo", "francos suizos", ("céntimo", "céntimos")),
         "JPY": _Currency("yen", "yenes"),
+        "BRL": _Currency("real", "reales", ("centavo", "centavos")),
     },
     "it": {
         "USD": _Currency("dollaro", "dollari", ("centesimo", "centesimi")),
         "EUR": _Currency("euro", "euro", ("centesimo", "centesimi")),
+        "GBP": _Currency("sterlina", "sterline", ("penny", "pence")),
+        "CHF": _Currency("franco svizzero", "franchi svizzeri", ("centesimo", "centesimi")),
+        "JPY": _Currency("yen", "yen"),
     },
     "pt": {
         "USD": _Currency("dólar", "dólares", ("centavo", "centavos")),
         "EUR": _Currency("euro", "euros", ("cêntimo", "cêntimos")),
+        "GBP": _Currency("libra", "libras", ("péni", "pence")),
+        "CHF": _Currency("franco suíço", "francos suíços", ("cêntimo", "cêntimos")),
+        "JPY": _Currency("iene", "ienes"),
+        "BRL": _Currency("real", "reais", ("centavo", "centavos")),
     },
-    "nl": {"USD": _Currency("dollar", "dollar", ("cent", "cent")), "EUR": _Currency("euro", "euro", ("cent", "cent"))},
+    "nl": {
+        "USD": _Currency("dollar", "dollar", ("cent", "cent")),
+        "EUR": _Currency("euro", "euro", ("cent", "cent")),
+        "GBP": _Currency("pond", "pond", ("penny", "pence")),
+        "CHF": _Currency("Zwitserse frank", "Zwitserse frank"),
+        "JPY": _Currency("yen", "yen"),
+    },
 }
 
-_SIGN = r"(?:US|CA?|AU?)?\$|[€£¥₹₩₽]|(?<![A-Za-z])(?:USD|EUR|GBP|CHF|JPY|CAD|AUD|INR|CNY)(?![A-Za-z])"
+_SIGN = r"(?:US|CA?|AU?|R)?\$|[€£¥₹₩₽]|(?<![A-Za-z])(?:USD|EUR|GBP|CHF|JPY|CAD|AUD|INR|CNY|BRL)(?![A-Za-z])"
 _AMOUNT = r"\d++(?:[.,]\d++)*+"
 _SCALES = {"k": "thousand", "K": "thousand", "M": "million", "m": "million", "B": "billion", "b": "billion",
            "bn": "billion", "T": "trillion"}  # fmt: skip
 _SCALE_WORD = (
-    r"hundred|thousand|million|billion|trillion|Millionen|Million|Milliarden|Mrd|Mio|millions|milliards|millones"
+    r"hundred|thousand|million|billion|trillion|Millionen|Million|Milliarden|Milliarde|Mrd|Mio|millions|milliards"
+    r"|millones|milioni|miliardi|milhões|mil milhões|miljoen|miljard"
 )
 _SCALE = rf"(?:[ ]?(?P<scale>(?:{_SCALE_WORD})\b|(?:bn|[kKmMbBT])(?![\w])))?"
 _TO = rf"(?:[ ]?[-–—][ ]?(?:(?:{_SIGN})[ ]?)?(?P<to>{_AMOUNT}))?"

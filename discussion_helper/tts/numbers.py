@@ -12,6 +12,8 @@ _NUMBER = re.compile(r"(?<![\w])(?<!\d[.,])\d++(?:[.,]\d++|[ ]\d{3}(?![\w.,]))*+
 _ORDINAL = {
     "en": re.compile(r"(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d{1,9})(?:st|nd|rd|th)(?!\w)"),
     "fr": re.compile(r"(?<![\w.,])(\d{1,9})(?:er|re|ère|e|ème)(?!\w)"),
+    "nl": re.compile(r"(?<![\w.,])(\d{1,9})(?:ste|de|e)(?!\w)"),
+    **dict.fromkeys(("es", "it", "pt"), re.compile(r"(?<![\w.,])(\d{1,9})\.?([ºª])(?!\w)")),
 }
 _GERMAN_DAY = re.compile(
     r"(?:(?<!\w)(am|vom|zum|dem|den|des|im|seit|der|die|das)[ ])?(?<![\w.,])(\d{1,2})\."
@@ -42,7 +44,7 @@ def read_numbers(text: str, language: str, words: Vocabulary | None) -> str:
     if base == "de":
         text = _GERMAN_DAY.sub(lambda match: _german_day(match, language), text)
     if pattern := _ORDINAL.get(base):
-        text = pattern.sub(lambda match: _spell(match[1].replace(",", ""), language, "ordinal") or match[0], text)
+        text = pattern.sub(lambda match: _ordinal(match, language), text)
     reading = _Reading(
         language=language,
         decimal="," if words.comma_decimals else ".",
@@ -96,12 +98,20 @@ def _decade(match: re.Match[str], language: str) -> str:
     return f"{spoken[:-1]}ies" if spoken.endswith("y") else f"{spoken}s"
 
 
+def _ordinal(match: re.Match[str], language: str) -> str:
+    spoken = _spell(match[1].replace(",", ""), language, "ordinal")
+    if spoken is None:
+        return match[0]
+    return re.sub(r"o\b", "a", spoken) if match[0].endswith("ª") else spoken
+
+
 def _german_day(match: re.Match[str], language: str) -> str:
     ordinal = _spell(match[2], language, "ordinal")
     if ordinal is None:
         return match[0]
-    inflected = match[1] and match[1].lower() not in {"der", "die", "das"}
-    return f"{match[1] + ' ' if match[1] else ''}{ordinal}{'n' if inflected else ''}"
+    article = (match[1] or "").lower()
+    ending = "r" if not article else "" if article in {"der", "die", "das"} else "n"
+    return f"{match[1] + ' ' if match[1] else ''}{ordinal}{ending}"
 
 
 @lru_cache(maxsize=1024)

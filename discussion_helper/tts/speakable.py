@@ -22,6 +22,9 @@ _ROUNDS = 4
 _SPACES = re.compile(r"\s+")
 _ARROWS = Rule("→⇒←<>", r"[ ]?(?:[-=]{1,2}>|<[-=]{1,2}|[→⇒←])[ ]?", ", ")
 
+_RAISED = Rule("ºª", r"(?<=\d)\.(?=[ºª])", "")
+_NUMBER_MARK = re.compile(r"(?<!\w)[nN]\.?[º°](?=[ ]?\d)")
+
 _TIDY = (
     Rule(".", r"[ ]?\.\.+[ ]?(?=([^\W\d_])?)", lambda match: ", " if (match[1] or "").islower() else ". "),
     Rule("—–―-", r"[ ](?:[—–―]|--?)[ ]|[—―]|(?<=\w)[ ]?–[ ]?(?=[^\W\d])|---?", ", "),
@@ -64,6 +67,9 @@ def _pass(text: str, language: str) -> str:
     base, words = base_language(language), vocabulary(language)
     text = unmark(clean(text), code=words.code if words else "")
     text = clean(_ARROWS.apply(text))
+    text = _RAISED.apply(text)
+    if words is not None and base != "en":
+        text = _NUMBER_MARK.sub(words.number, text)
     text = read_addresses(text, words)
     text = read_dots(expand_abbreviations(text, language), words)
     if has_digits(text):
@@ -76,7 +82,7 @@ def _pass(text: str, language: str) -> str:
 
 
 def _tidy(text: str) -> str:
-    text = drop_symbols(rewrite(text, _TIDY), "$€£¥%+=°")
+    text = drop_symbols(rewrite(text, _TIDY), "$€£¥₹₩₽%+=°")
     text = rewrite(_SPACES.sub(" ", text), _PUNCTUATION)
     text = text.lstrip(" ,.;:!?。、，！？…'-").rstrip(" -")
     return text if any(map(str.isalnum, text)) else ""

@@ -37,13 +37,14 @@ _UNITS = {
         ms: Millisekunde|Millisekunden; kB: Kilobyte; KB: Kilobyte; MB: Megabyte; GB: Gigabyte; TB: Terabyte
         Hz: Hertz; kHz: Kilohertz; MHz: Megahertz; GHz: Gigahertz; W: Watt; kW: Kilowatt
         kWh: Kilowattstunde|Kilowattstunden
-        V: Volt; dB: Dezibel; °C: Grad Celsius; °F: Grad Fahrenheit; °: Grad
+        Min: Minute|Minuten; V: Volt; dB: Dezibel; °C: Grad Celsius; °F: Grad Fahrenheit; °: Grad
     """,
     "fr": """
         km: kilomètre|kilomètres; m: mètre|mètres; cm: centimètre|centimètres; mm: millimètre|millimètres
         km²: kilomètre carré|kilomètres carrés; m²: mètre carré|mètres carrés; m³: mètre cube|mètres cubes
         kg: kilogramme|kilogrammes; g: gramme|grammes; mg: milligramme|milligrammes; l: litre|litres; L: litre|litres
         ml: millilitre|millilitres; km/h: kilomètre heure|kilomètres heure; m/s: mètre par seconde|mètres par seconde
+        h: heure|heures; kWh: kilowattheure|kilowattheures
         min: minute|minutes; s: seconde|secondes; ms: milliseconde|millisecondes; Ko: kilooctet|kilooctets
         Mo: mégaoctet|mégaoctets; Go: gigaoctet|gigaoctets; MB: mégaoctet|mégaoctets; GB: gigaoctet|gigaoctets
         Hz: hertz; kHz: kilohertz; MHz: mégahertz; GHz: gigahertz; W: watt|watts; kW: kilowatt|kilowatts
@@ -60,8 +61,41 @@ _UNITS = {
         h: hora|horas; min: minuto|minutos; s: segundo|segundos; ms: milisegundo|milisegundos
         kB: kilobyte|kilobytes; KB: kilobyte|kilobytes; MB: megabyte|megabytes; GB: gigabyte|gigabytes
         Hz: hercio|hercios; kHz: kilohercio|kilohercios; MHz: megahercio|megahercios; GHz: gigahercio|gigahercios
+        kWh: kilovatio hora|kilovatios hora
         W: vatio|vatios; kW: kilovatio|kilovatios; V: voltio|voltios; dB: decibelio|decibelios
         °C: grado Celsius|grados Celsius; °F: grado Fahrenheit|grados Fahrenheit; °: grado|grados
+    """,
+    "it": """
+        km: chilometro|chilometri; m: metro|metri; cm: centimetro|centimetri; mm: millimetro|millimetri
+        km²: chilometro quadrato|chilometri quadrati; m²: metro quadrato|metri quadrati; m³: metro cubo|metri cubi
+        kg: chilogrammo|chilogrammi; g: grammo|grammi; mg: milligrammo|milligrammi; l: litro|litri; L: litro|litri
+        ml: millilitro|millilitri; km/h: chilometro all'ora|chilometri all'ora
+        m/s: metro al secondo|metri al secondo; h: ora|ore; min: minuto|minuti; s: secondo|secondi
+        ms: millisecondo|millisecondi; kB: kilobyte; KB: kilobyte; MB: megabyte; GB: gigabyte; TB: terabyte
+        Hz: hertz; kHz: chilohertz; MHz: megahertz; GHz: gigahertz; W: watt; kW: chilowatt
+        kWh: chilowattora; V: volt; dB: decibel
+        °C: grado Celsius|gradi Celsius; °F: grado Fahrenheit|gradi Fahrenheit; °: grado|gradi
+    """,
+    "pt": """
+        km: quilómetro|quilómetros; m: metro|metros; cm: centímetro|centímetros; mm: milímetro|milímetros
+        km²: quilómetro quadrado|quilómetros quadrados; m²: metro quadrado|metros quadrados
+        m³: metro cúbico|metros cúbicos; kg: quilograma|quilogramas; g: grama|gramas; mg: miligrama|miligramas
+        l: litro|litros; L: litro|litros; ml: mililitro|mililitros
+        km/h: quilómetro por hora|quilómetros por hora; m/s: metro por segundo|metros por segundo
+        h: hora|horas; min: minuto|minutos; s: segundo|segundos; ms: milissegundo|milissegundos
+        kB: kilobyte|kilobytes; KB: kilobyte|kilobytes; MB: megabyte|megabytes; GB: gigabyte|gigabytes
+        TB: terabyte|terabytes; Hz: hertz; kHz: quilohertz; MHz: megahertz; GHz: gigahertz
+        W: watt|watts; kW: quilowatt|quilowatts; kWh: quilowatt-hora|quilowatts-hora; V: volt|volts
+        dB: decibel|decibéis; °C: grau Celsius|graus Celsius; °F: grau Fahrenheit|graus Fahrenheit; °: grau|graus
+    """,
+    "nl": """
+        km: kilometer; m: meter; cm: centimeter; mm: millimeter; km²: vierkante kilometer; m²: vierkante meter
+        m³: kubieke meter; kg: kilogram; g: gram; mg: milligram; l: liter; L: liter; ml: milliliter
+        km/u: kilometer per uur; km/h: kilometer per uur; m/s: meter per seconde; u: uur; h: uur
+        min: minuut|minuten; s: seconde|seconden; ms: milliseconde|milliseconden
+        kB: kilobyte; KB: kilobyte; MB: megabyte; GB: gigabyte; TB: terabyte; Hz: hertz; kHz: kilohertz
+        MHz: megahertz; GHz: gigahertz; W: watt; kW: kilowatt; kWh: kilowattuur; V: volt; dB: decibel
+        °C: graden Celsius; °F: graden Fahrenheit; °: graden
     """,
 }
 
