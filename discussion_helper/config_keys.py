@@ -21,6 +21,7 @@ POLICY_FIELDS: Mapping[str, str] = {
     "barge_in_min_speech_s": "barge_in_min_speech_s",
     "barge_in_min_words": "barge_in_min_words",
     "barge_in_resume_after_s": "barge_in_resume_after_s",
+    "barge_in_ramp_s": "barge_in_ramp_s",
     "barge_in_backchannels": "barge_in_backchannels",
     "barge_in_stop_words": "barge_in_stop_words",
 }
@@ -40,6 +41,7 @@ KEYS: Mapping[str, str] = {
     "barge_in_min_speech_s": "a number of seconds",
     "barge_in_min_words": "a whole number",
     "barge_in_resume_after_s": "a number of seconds",
+    "barge_in_ramp_s": "a number of seconds",
     "barge_in_backchannels": "a list of phrases",
     "barge_in_stop_words": "a list of phrases",
     **dict.fromkeys(TUNING_NAMES, "a number"),

@@ -8,12 +8,24 @@ from typing import Any
 from discussion_helper.bounds import check_number, check_whole
 from discussion_helper.errors import SettingError
 
-__all__ = ["LEAST_SPEECH_S", "MOST_RESUME_S", "MOST_SPEECH_S", "MOST_WORDS", "Policy", "check_sayable", "policy_of"]
+__all__ = [
+    "LEAST_RAMP_S",
+    "LEAST_SPEECH_S",
+    "MOST_RAMP_S",
+    "MOST_RESUME_S",
+    "MOST_SPEECH_S",
+    "MOST_WORDS",
+    "Policy",
+    "check_sayable",
+    "policy_of",
+]
 
 LEAST_SPEECH_S, MOST_SPEECH_S = 0.01, 5.0
 """Of voice that is an interruption. The least is a block of the microphone: with none at all silence would be one."""
 MOST_RESUME_S = 60.0
 MOST_WORDS = 20
+LEAST_RAMP_S, MOST_RAMP_S = 0.01, 0.1
+"""Shorter, it would click; longer, the agent would still be heard when it is decided what the voice was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +51,11 @@ class Policy:
     """
     barge_in_min_words: int = 1
     """Words, listener's responses not counted, that are an interruption; 0 = enough voice is one, whatever it says."""
+    barge_in_ramp_s: float = 0.01
+    """How long the agent takes to fall silent where it is turned down, and to be as loud as before when it goes on.
+
+    Where it is stopped it takes 10 ms. From 0.01 to 0.1 s.
+    """
     barge_in_backchannels: tuple[str, ...] = ()
     """Phrases that are no interruption, beside those of the language: "mm-hm", "I see"."""
     barge_in_stop_words: tuple[str, ...] = ()
@@ -51,6 +68,7 @@ class Policy:
         self._check_seconds("silence_timeout_s", most=86_400.0)
         self._check_seconds("barge_in_min_speech_s", least=LEAST_SPEECH_S, most=MOST_SPEECH_S)
         self._check_seconds("barge_in_resume_after_s", most=MOST_RESUME_S)
+        self._check_seconds("barge_in_ramp_s", least=LEAST_RAMP_S, most=MOST_RAMP_S)
         check_whole("max_reply_sentences", self.max_reply_sentences, 0, 10_000)
         check_whole("barge_in_min_words", self.barge_in_min_words, 0, MOST_WORDS)
         self._check_phrases("barge_in_backchannels")

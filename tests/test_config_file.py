@@ -193,7 +193,14 @@ VALUES = {
     "a list of phrases": st.lists(st.text("abc", min_size=1, max_size=9), max_size=3),
     "a number": st.floats(0.36, 0.49),
 }
-BOUND = {"language", "barge_in_min_words", "vad.release", "endpoint.silence_s", "endpoint.max_turn_s"}
+BOUND = {
+    "language",
+    "barge_in_min_words",
+    "barge_in_ramp_s",
+    "vad.release",
+    "endpoint.silence_s",
+    "endpoint.max_turn_s",
+}
 """What not every value of its kind fits."""
 FILES = st.fixed_dictionaries({}, optional={key: VALUES[kind] for key, kind in KEYS.items() if key not in BOUND})
 

@@ -15,7 +15,7 @@ FADE_S = 0.010
 """From the last sample to silence: short enough to be an instant stop, long enough not to click. From full scale no
 step is larger than 0.004 at 48 kHz and 0.010 at 16 kHz."""
 RAMP_S = 0.010
-"""A gain change of full scale."""
+"""A gain change of full scale, unless it is set to another."""
 HELD_S = 0.5
 """So long at most a reply is kept from beginning: a voice has turned it down by then."""
 MAX_REPLIES = 64
@@ -63,6 +63,14 @@ class _Reply:
         self.rendered += done
         return done
 
+    def ahead(self, count: int) -> Samples:
+        """A copy of the samples that come next, `count` or all there are; they stay."""
+        pieces, left, start = [np.zeros(0, np.float32)], count, self.offset
+        for number in range(len(self.chunks)):  # a writer may add one meanwhile
+            pieces.append(self.chunks[number][start : start + left])
+            left, start = left - len(pieces[-1]), 0
+        return np.concatenate(pieces)
+
 
 class Playback:
     """Replies are written on one side and rendered by the device callback on the other.
@@ -94,15 +102,15 @@ class Playback:
         self._holding = False
         self._free = -1
         self._target = 1.0
+        self.set_ramp(RAMP_S)
         # From here on only the device callback writes.
         self._gain = 1.0
         self._playing = _Reply(0)
         self._level = 0.0
         self._faded = 0
-        self._ramp = np.arange(1, math.ceil(RAMP_S * rate) + 1, dtype=np.float32) / np.float32(RAMP_S * rate)
-        # A raised cosine from just below 1 to just above 0: no corner at its end.
-        phase = np.arange(1, int(FADE_S * rate) + 1, dtype=np.float32) / np.float32(int(FADE_S * rate) + 1)
-        self._fade: Samples = (0.5 + 0.5 * np.cos(np.float32(np.pi) * phase)).astype(np.float32)
+        self._fade = _falling(int(FADE_S * rate))
+        self._ahead: Samples = np.zeros(0, np.float32)
+        """What is still to be heard of the samples that are led down to a pause."""
 
     # -- the writer's side
 
@@ -168,8 +176,20 @@ class Playback:
             reply = self._replies.get(generation)
             return self._position(reply) if reply else Position(generation, 0, self.rate)
 
+    def set_ramp(self, seconds: float) -> None:
+        """How long a change of the gain by full scale takes, a pause, and going on after it. Before anything is played.
+
+        Of more than 10 ms a pause leads down what would have come next, which is 20 dB softer after 0.8 of them; going
+        on, it begins with the same samples again. Raises ValueError for less than 10 ms.
+        """
+        if not seconds >= FADE_S:
+            raise ValueError(f"a ramp of {seconds} s is too short: it must be {FADE_S} s or more.")
+        samples = seconds * self.rate
+        self._ramp = np.arange(1, math.ceil(samples) + 1, dtype=np.float32) / np.float32(samples)
+        self._descent = _falling(int(samples) if seconds > FADE_S else 0)
+
     def set_gain(self, gain: float) -> None:
-        """Bring the loudness to `gain`, 0.0 to 1.0, at full scale in 10 ms. It stays until set again.
+        """Bring the loudness to `gain`, 0.0 to 1.0, at full scale within the ramp. It stays until set again.
 
         Raises ValueError.
         """
@@ -178,7 +198,7 @@ class Playback:
         self._target = gain
 
     def pause(self, generation: int) -> None:
-        """Fall silent within 10 ms and keep the place, as long as that reply or an earlier one is next. Idempotent.
+        """Fall silent within the ramp and keep the place, as long as that reply or an earlier one is next. Idempotent.
 
         A halt of the reply ends the pause.
         """
@@ -226,9 +246,14 @@ class Playback:
         if reply is None or reply.generation > self._paused:
             if self._level == 0.0 and reply is not self._playing:
                 self._gain = self._target  # nothing sounds: there is nothing to ramp
-            fading = self._level != 0.0 and (self._faded > 0 or reply is not self._playing)
+            led_down = len(self._ahead) > 0
+            self._ahead = self._ahead[:0]
+            fading = self._level != 0.0 and (led_down or self._faded > 0 or reply is not self._playing)
             return None if fading else reply
         if reply is self._playing:
+            if self._level != 0.0 and self._gain and not self._faded:
+                ahead = reply.ahead(len(self._descent))
+                self._ahead = ahead * self._descent[: len(ahead)] * np.float32(self._gain)
             self._gain = 0.0
         return None
 
@@ -264,7 +289,11 @@ class Playback:
             block *= self._gain
 
     def _fade_out(self, rest: Samples) -> None:
-        """Lead from the last sample to zero, from where the fade is; then zeros."""
+        """Lead what comes ahead down, and then the last sample to zero, from where the fade is; then zeros."""
+        if count := min(len(rest), len(self._ahead)):
+            rest[:count], self._ahead = self._ahead[:count], self._ahead[count:]
+            self._level = float(rest[count - 1]) or 1e-9  # it still sounds
+            rest = rest[count:]
         curve = self._fade[self._faded : self._faded + len(rest)] if self._level else self._fade[:0]
         np.multiply(curve, self._level, out=rest[: len(curve)])
         rest[len(curve) :] = 0.0
@@ -300,6 +329,12 @@ class Playback:
 
     def _position(self, reply: _Reply) -> Position:
         return Position(reply.generation, reply.rendered, self.rate)
+
+
+def _falling(count: int) -> Samples:
+    """A raised cosine from just below 1 to just above 0: no corner at its end."""
+    phase = np.arange(1, count + 1, dtype=np.float32) / np.float32(count + 1)
+    return np.asarray(0.5 + 0.5 * np.cos(np.float32(np.pi) * phase), np.float32)
 
 
 def _checked(samples: Samples) -> Samples:

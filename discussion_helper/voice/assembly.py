@@ -84,6 +84,7 @@ def session_on(
     thread: Thread | None = None,
 ) -> Session:
     """A session that hears and speaks through an entered engine."""
+    engine.playback.set_ramp(policy.barge_in_ramp_s)
     voice = SpeakerVoice(synthesiser, engine.playback, engine.marks, close=engine.close_loudspeaker, language=language)
     engine.on_loudspeaker_lost(voice.fail)
     only_stops = _lexicon(policy, language).only_stops

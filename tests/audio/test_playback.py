@@ -147,6 +147,69 @@ def test_going_on_from_full_scale_makes_no_larger_steps_than_the_sound_has() -> 
     np.testing.assert_array_equal(after[RAMP:], sine(100.0)[1_003 + RAMP : 1_003 + 2 * RAMP])
 
 
+SLOW_S = 0.05
+SLOW = round(SLOW_S * RATE)
+
+
+def slow_pause(samples: Samples, cut: int) -> tuple[Playback, np.float32]:
+    """A playback with a long ramp, paused after so many samples; the last one."""
+    playback = Playback(RATE)
+    playback.set_ramp(SLOW_S)
+    playback.write(1, samples)
+    _, before = render(playback, cut)
+    playback.pause(1)
+    return playback, before[-1]
+
+
+@pytest.mark.parametrize("sound", [100.0, 440.0, None], ids=str)
+def test_a_longer_ramp_leads_what_would_come_next_down_and_begins_with_it_again(sound: float | None) -> None:
+    samples = 0.5 * (speech() if sound is None else sine(sound))
+    most = np.abs(np.diff(samples)).max()
+    for cut in range(1_000, 1_000 + 997 * 10, 997):
+        playback, last = slow_pause(samples, cut)
+        down = np.concatenate([render(playback)[1] for _ in range(7)])
+        assert np.abs(np.diff(down, prepend=last)).max() < 1.1 * most + 0.002
+        np.testing.assert_allclose(down[: SLOW // 10], samples[cut : cut + SLOW // 10], atol=0.02)
+        assert np.abs(down[round(0.8 * SLOW) :]).max() <= 0.1 * 0.5
+        assert np.abs(down[SLOW:]).max() < 1e-4
+        assert not down[SLOW + FADE :].any()
+        assert playback.position == Position(1, cut, RATE)
+
+        playback.resume()
+        position, up = render(playback, 2 * SLOW)
+        assert position == Position(1, cut + 2 * SLOW, RATE)
+        assert np.abs(np.diff(up, prepend=np.float32(0.0))).max() < 1.1 * most + 0.002
+        np.testing.assert_array_equal(up[SLOW:], samples[cut + SLOW : cut + 2 * SLOW])
+        np.testing.assert_allclose(up[SLOW // 2], samples[cut + SLOW // 2] / 2, atol=2e-3)
+
+
+def test_whoever_halts_a_reply_on_its_way_down_or_lets_it_go_on_hears_no_click() -> None:
+    for after in range(0, SLOW, 331):
+        for then in ("halt", "resume"):
+            playback, last = slow_pause(tone(1, 0, RATE), 5_000)
+            down = render(playback, after)[1] if after else np.zeros(0, np.float32)
+            playback.halt(1) if then == "halt" else playback.resume()
+            rest = np.concatenate([render(playback)[1] for _ in range(10)])
+            assert np.abs(np.diff(np.concatenate((down, rest)), prepend=last)).max() < 0.05
+            assert then == "resume" or not rest[FADE:].any()
+            assert then == "halt" or playback.position.samples in (5_000 + 10 * BLOCK, 5_000 + 9 * BLOCK)
+
+
+def test_a_reply_of_which_too_little_is_there_to_be_led_down_is_faded() -> None:
+    playback, last = slow_pause(tone(1, 0, 5_000 + SLOW // 2), 5_000)
+    down = render(playback, 2 * SLOW)[1]
+
+    assert np.abs(np.diff(down, prepend=last)).max() < 0.05
+    assert down[SLOW // 2 - 20 : SLOW // 2].any()
+    assert not down[SLOW // 2 + FADE :].any()
+
+
+@pytest.mark.parametrize("seconds", [0.009, 0.0, -1.0, float("nan")])
+def test_a_ramp_that_would_click_is_refused(seconds: float) -> None:
+    with pytest.raises(ValueError, match="ramp"):
+        Playback(RATE).set_ramp(seconds)
+
+
 def test_while_replies_are_held_none_begins_but_its_turn_is_told() -> None:
     playback = Playback(RATE)
     playback.hold(True)
@@ -396,9 +459,12 @@ def test_nothing_written_is_no_sound() -> None:
 class Player(RuleBasedStateMachine):
     """Writers, halters and the device in any order, against a model that counts."""
 
+    ramp = RAMP
+
     @initialize()
     def begin(self) -> None:
         self.playback = Playback(RATE, capacity_s=1.0)
+        self.playback.set_ramp(self.ramp / RATE)
         self.generation = 1
         self.written = {1: 0}
         self.played = {1: 0}
@@ -508,8 +574,8 @@ class Player(RuleBasedStateMachine):
         np.testing.assert_allclose(out[~audible], 0.0, atol=0.0501)
         assert np.all((gains > -1e-3) & (gains < 1.0 + 1e-3))
         distance = np.diff(np.flatnonzero(audible))
-        assert np.all(np.abs(np.diff(gains)) <= distance / RAMP + 1e-3)
-        if len(gains) and len(out) > RAMP:
+        assert np.all(np.abs(np.diff(gains)) <= distance / self.ramp + 1e-3)
+        if len(gains) and len(out) > self.ramp:
             assert abs(gains[-1] - self.gain) < 1e-3
 
     @staticmethod
@@ -527,6 +593,20 @@ class Player(RuleBasedStateMachine):
 
 Player.TestCase.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
 TestPlayer = Player.TestCase
+
+
+class SlowPlayer(Player):
+    """The same with a ramp of 20 ms."""
+
+    ramp = 2 * RAMP
+
+    @staticmethod
+    def _check_fade(rest: Samples, level: float) -> None:
+        assert np.all(np.abs(rest) <= 0.6)
+
+
+SlowPlayer.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestSlowPlayer = SlowPlayer.TestCase
 
 
 @pytest.fixture

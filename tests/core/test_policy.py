@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discussion_helper.audio.playback import Playback
 from discussion_helper.errors import SettingError
-from discussion_helper.policy import LEAST_SPEECH_S, MOST_SPEECH_S, Policy
+from discussion_helper.policy import LEAST_RAMP_S, LEAST_SPEECH_S, MOST_RAMP_S, MOST_SPEECH_S, Policy
 from discussion_helper.voice.barge_in import OnsetRule
 from discussion_helper.voice.lexicon import Lexicon
 
@@ -28,6 +29,18 @@ def test_silence_is_no_interruption_whatever_the_policy_allows(seconds: float) -
 
     assert not rule.step(0.0)
     assert rule.step(seconds)
+
+
+@pytest.mark.parametrize("seconds", [0, 0.0099, 0.101, -0.02, float("nan"), True, "0.02"])
+def test_a_ramp_that_clicks_or_lasts_is_refused(seconds: Any) -> None:
+    with pytest.raises(SettingError, match=r"barge_in_ramp_s: .* Use seconds from 0.01 to 0.1"):
+        Policy(barge_in_ramp_s=seconds)
+
+
+@pytest.mark.parametrize("seconds", [LEAST_RAMP_S, MOST_RAMP_S])
+@pytest.mark.parametrize("rate", [8_000, 16_000, 44_100, 48_000])
+def test_a_ramp_of_the_policy_is_one_of_the_playback(seconds: float, rate: int) -> None:
+    Playback(rate).set_ramp(Policy(barge_in_ramp_s=seconds).barge_in_ramp_s)
 
 
 @pytest.mark.parametrize("phrase", ["!!!", "💥", "_", "\u0301", "...", "\u200d"])

@@ -101,6 +101,25 @@ async def test_c4_after_a_cough_the_same_reply_goes_on_from_the_same_sample(
         assert differ.sum() <= 2 * len(pauses_s(blocks)) * 0.01 * RATE
 
 
+@pytest.mark.parametrize("ramp_s", [pytest.param(0.03, marks=pytest.mark.slow), 0.1])
+async def test_c4_it_falls_silent_and_goes_on_within_the_ramp_of_the_policy(talk: Any, ramp_s: float) -> None:
+    """A longer ramp: the reply is led down for so long, and is as loud as before so long after it goes on."""
+    async with talk([WORDS], policy=Policy(barge_in_ramp_s=ramp_s)) as on:
+        await on.session.say("Count.")
+        on.say("noise/sonicpi_misc_burp.flac", after=After("reply", 1, 1.5), dbfs=-20.0)
+        await on.room.reached("reply")
+        await on.room.quiet(2.5)
+        blocks = blocks_of(on)
+        led_down = [it for it in blocks[:-1] if not it.count]
+        made = np.clip(on.voice.made[WORDS].samples, -1.0, 1.0)
+        heard = np.concatenate([on.room.recording.loudspeaker[it.start : it.start + it.count] for it in blocks])
+        differ = np.flatnonzero(np.abs(heard - made) > 1e-4)
+
+        assert 1 == len(pauses_s(blocks))
+        assert round(ramp_s / 0.01) <= len(led_down) <= round(ramp_s / 0.01) + 1
+        assert 0.8 * ramp_s * RATE < differ[-1] - differ[0] <= ramp_s * RATE
+
+
 async def test_c4_a_cough_before_an_interruption_does_not_make_the_reply_go_on(
     talk: Any, long_reply: list[str]
 ) -> None:

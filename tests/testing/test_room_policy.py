@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from discussion_helper.policy import LEAST_SPEECH_S, MOST_SPEECH_S
+from discussion_helper.policy import LEAST_RAMP_S, LEAST_SPEECH_S, MOST_RAMP_S, MOST_SPEECH_S
 from discussion_helper.testing import EchoResponder
 from discussion_helper.testing.room import After, CutSynthesiser, Room, cheap_detectors, speech_like
 from discussion_helper.types import Policy
@@ -19,6 +19,7 @@ EXTREMES: dict[str, tuple[Any, ...]] = {
     "silence_timeout_s": (0, 1e-300, 86_400.0),
     "barge_in_min_speech_s": (LEAST_SPEECH_S, MOST_SPEECH_S),
     "barge_in_resume_after_s": (0, 1e-300, 60.0),
+    "barge_in_ramp_s": (LEAST_RAMP_S, MOST_RAMP_S),
     "barge_in_min_words": (0, 20),
     "barge_in_backchannels": ([], ["x" * 60] * 200, ["待" * 60]),
     "barge_in_stop_words": ([], ["x" * 60] * 200, ["待" * 60]),
