@@ -153,4 +153,5 @@ def timing_of(reply: Reply, turn: Utterance, received: float) -> TurnTiming:
         recognise_s=turn.recognise_s if isinstance(turn, SpokenUtterance) else 0.0,
         think_s=first_sentence - received,
         speak_s=max(reported, measured),
+        ahead=reply.ahead,
     )

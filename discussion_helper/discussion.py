@@ -17,6 +17,7 @@ from discussion_helper.readying import attach_parts, warm_up
 from discussion_helper.record import Observer, Record
 from discussion_helper.replies import Replies
 from discussion_helper.reply import Reply
+from discussion_helper.speculation import Tally
 from discussion_helper.storing import store, store_whatever_comes
 from discussion_helper.turns import Announcement, End, Turn, Turns, Typed
 from discussion_helper.types import Conversation, Floor, SpokenUtterance, Utterance
@@ -52,6 +53,8 @@ class Discussion:
         """Why it ended: finished, silence, stopped or failed; "" before the end."""
         self.failures: list[BaseException] = []
         """What parts failed with, first one first."""
+        self.speculation = Tally(on=self.policy.speculate)
+        """What was begun ahead of time; `on` may be changed at any time."""
         self._thread = thread
         self._record = Record(observer)
         self._delivery = Delivery(self._record, self.policy, thread, onset=lambda: speech_started(self.listener))
@@ -86,6 +89,7 @@ class Discussion:
             *(self.responder, self.voice, self._record, self._thread),
             max_sentences=self.policy.max_reply_sentences,
             generate=self._generate,
+            tally=self.speculation,
         )
         try:
             attach_parts(self._parts.values(), self._record)
@@ -193,7 +197,7 @@ class Discussion:
         self._replies.keep(None)
 
     async def _announce(self, announcement: Announcement) -> None:
-        reply = self._replies.of(announcement.text)
+        reply = await self._replies.of(announcement.text)
         if await reply.generation.ready():
             await self._deliver(reply)
 
@@ -204,7 +208,7 @@ class Discussion:
 
     async def _resume(self) -> None:
         """Go on with a reply that a false alarm cut, with the words that were not heard."""
-        reply = self._replies.resumed()
+        reply = await self._replies.resumed()
         if reply is not None:
             await self._deliver(reply)
 

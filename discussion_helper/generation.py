@@ -22,9 +22,14 @@ SENTENCES_AHEAD = 64
 class Generation:
     """`run` is a task of the discussion's loop; who speaks takes sentence after sentence, and may put one back."""
 
-    def __init__(self, sentences: AsyncIterator[str], *, max_sentences: int = 0) -> None:
+    def __init__(self, sentences: AsyncIterator[str], *, max_sentences: int = 0, ahead: int = SENTENCES_AHEAD) -> None:
+        """`max_sentences`: 0 = no cap. `ahead`: sentences that may wait to be spoken, until `commit`."""
         self._sentences = sentences
         self._max = max_sentences
+        self._limit = ahead
+        self._pulling = False
+        self._asked_at: float | None = None
+        self._worked_s = 0.0
         self._ahead: deque[str] = deque()
         self._changed = Waiters()
         self._complete = False
@@ -36,6 +41,8 @@ class Generation:
         """Sentences that came."""
         self.broken_off = False
         """It was abandoned before its end: the responder might have said more."""
+        self.closed = anyio.Event()
+        """Nothing of the request is left; of a responder that does not let go, later than `run` returns."""
 
     async def run(self) -> None:
         """Pull sentences from the responder until it ends, the cap is reached, or `abandon` is called."""
@@ -46,21 +53,45 @@ class Generation:
             self._failure = failure
         finally:
             self._complete = True
+            if not self._pulling:
+                self.closed.set()
             self._changed.wake()
 
     async def _pull(self) -> None:
-        self._check()
-        async with closing(self._sentences, within_s=CLOSE_REPLY_S) as sentences:
+        self._pulling = True
+        try:
+            self._check()
+            async with closing(self._sentences, within_s=CLOSE_REPLY_S) as sentences:
+                await self._take_from(sentences)
+        finally:
+            self._pulling = False
+            self.closed.set()
+
+    async def _take_from(self, sentences: AsyncIterator[str]) -> None:
+        self._asked_at = now()
+        try:
             async for sentence in sentences:
+                self._worked()
                 if not isinstance(sentence, str):
                     raise TypeError(f"the responder gave {sentence!r} where a sentence was due")
                 if not sentence.strip():
                     await checkpoint()  # one that gives nothing for ever keeps nobody else from running
-                    continue
-                self.count += 1
-                await self._put(sentence)
-                if self.count == self._max:
-                    return
+                else:
+                    self.count += 1
+                    await self._put(sentence)
+                    if self.count == self._max:
+                        return
+                self._asked_at = now()
+        finally:
+            self._worked()
+
+    def _worked(self) -> None:
+        self._worked_s, self._asked_at = self.worked_s, None
+
+    @property
+    def worked_s(self) -> float:
+        """Seconds in which the responder was waited for."""
+        return self._worked_s + (0.0 if self._asked_at is None else now() - self._asked_at)
 
     def _check(self) -> None:
         if isinstance(self._sentences, AsyncIterator):
@@ -75,8 +106,18 @@ class Generation:
             self.first_at = now()
         self._ahead.append(sentence)
         self._changed.wake()
-        while len(self._ahead) >= SENTENCES_AHEAD:
+        while len(self._ahead) >= self._limit:
             await self._changed.wait()
+
+    def commit(self) -> None:
+        """It is to be spoken: as much of it may wait as of any other."""
+        self._limit = SENTENCES_AHEAD
+        self._changed.wake()
+
+    @property
+    def failed(self) -> bool:
+        """The responder failed before it gave anything that is left to say."""
+        return self._failure is not None and not self._ahead
 
     def abandon(self) -> None:
         """Stop generating; the request is cancelled."""

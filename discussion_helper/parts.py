@@ -16,6 +16,7 @@ __all__ = [
     "Anticipates",
     "Attachable",
     "Audible",
+    "Committed",
     "CutsText",
     "Listener",
     "LooksAhead",
@@ -23,6 +24,8 @@ __all__ = [
     "Remembers",
     "Reporter",
     "Responder",
+    "Speculates",
+    "TalkKey",
     "Thread",
     "Voice",
     "WarmsUp",
@@ -75,6 +78,31 @@ class Anticipates(Protocol):
         ...
 
 
+class Committed(Protocol):
+    """Tells a responder that was asked ahead of time whether the turn is over, as it was thought."""
+
+    def is_set(self) -> bool:
+        """It is."""
+        ...
+
+    async def wait(self) -> None:
+        """Return once it is."""
+        ...
+
+
+@runtime_checkable
+class Speculates(Protocol):
+    """A responder that may be asked about a turn which is only probably over. One without this method never is."""
+
+    def speculate(self, messages: Sequence[Message], committed: Committed) -> AsyncIterator[str]:
+        """As `reply`, once at a time; what it gives is said after `committed` was set, if it ever is.
+
+        Before that nothing may happen that could be noticed or that lasts: a tool is called, something stored or told
+        only after `await committed.wait()`. Closed before: the user went on, and all of it was for nothing.
+        """
+        ...
+
+
 @runtime_checkable
 class Voice(Protocol):
     """Speaks."""
@@ -112,7 +140,8 @@ class LooksAhead(Protocol):
         """The next call of `speak` will be for `sentence`; returns when it is ready. `stop` discards it.
 
         Cancelling it cancels the work. It never makes a sound by itself before `speak` is called for it,
-        unless the sentence before it has been handed over whole.
+        unless the sentence before it has been handed over whole. It may be called for the first sentence of a reply
+        that may never come: another call takes the place of one that was not spoken, and so does another sentence.
         """
         ...
 

@@ -39,6 +39,8 @@ class Policy:
     """0 = no cap."""
     silence_timeout_s: float = 0.0
     """The session ends after this much silence; 0 = never."""
+    speculate: bool = True
+    """A reply is begun, and its first clause synthesised, while the user is silent and may be about to go on."""
     barge_in_min_speech_s: float = 0.128
     """Voice this long over the agent is an interruption; how it was chosen stands in `voice/barge_in.py`.
 
@@ -62,8 +64,9 @@ class Policy:
     """Phrases that always are one, beside those of the language: "stop", "wait"."""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.allow_barge_in, bool):
-            raise SettingError(f"allow_barge_in: {self.allow_barge_in!r} is not a boolean.", fix="Use true or false.")
+        for name in ("allow_barge_in", "speculate"):
+            if not isinstance(value := getattr(self, name), bool):
+                raise SettingError(f"{name}: {value!r} is not a boolean.", fix="Use true or false.")
         self._check_seconds("barge_in_grace_s", most=10.0)
         self._check_seconds("silence_timeout_s", most=86_400.0)
         self._check_seconds("barge_in_min_speech_s", least=LEAST_SPEECH_S, most=MOST_SPEECH_S)

@@ -20,7 +20,7 @@ class Record:
         self.clock = SessionClock()
         self._observer = observer
         self._closed = False
-        self.on_partial: Callable[[str], None] | None = None
+        self.on_partial: Callable[[dict[str, Any]], None] | None = None
         """Told of what the user has said so far, where the listener reports it."""
         self.on_decision: Callable[[dict[str, Any]], None] | None = None
         """Told of what a listener that decides takes a voice over the agent for."""
@@ -73,6 +73,6 @@ class Record:
         if self._closed:
             return
         if kind == "partial" and self.on_partial is not None:
-            self.on_partial(str(data.get("text", "")))
+            self.on_partial(data)
         if kind == "decision" and self.on_decision is not None:
             self.on_decision(data)

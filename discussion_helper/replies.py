@@ -10,6 +10,7 @@ from discussion_helper.iteration import closing, each
 from discussion_helper.parts import CutsText, Remembers, Responder, Thread, Voice
 from discussion_helper.record import Record
 from discussion_helper.reply import Reply
+from discussion_helper.speculation import Speculation, Tally
 from discussion_helper.types import Floor, Message
 
 __all__ = ["Replies"]
@@ -27,8 +28,12 @@ class Replies:
         *,
         max_sentences: int,
         generate: Callable[[Generation], object],
+        tally: Tally,
     ) -> None:
-        """`max_sentences`: of one that the model gives; 0 = no cap. `generate` starts the task of a generation."""
+        """`max_sentences`: of one that the model gives; 0 = no cap. `generate` starts the task of a generation.
+
+        `tally` says whether replies are begun ahead of time, and counts them.
+        """
         self._responder = responder
         self._voice = voice
         self._record = record
@@ -36,6 +41,7 @@ class Replies:
         self._max_sentences = max_sentences
         self._generate = generate
         self._anticipation = Anticipation(responder)
+        self._speculation = Speculation(responder, voice, tally, generate=generate)
         self._cut: Reply | None = None
         self._asked: Generation | None = None  # of the newest reply, if it is the model's
         self._with_words = False
@@ -52,12 +58,14 @@ class Replies:
         rest = self._rest_asked_for(text)
         return await (self._go_on(rest) if rest else self._ask())
 
-    def of(self, text: str) -> Reply:
+    async def of(self, text: str) -> Reply:
         """One that says this."""
+        await self._speculation.stop()
         return self._begin(each(self._cut_up(text)))
 
-    def resumed(self) -> Reply | None:
+    async def resumed(self) -> Reply | None:
         """What a false alarm cut, with the words that were not heard; None when nothing is left of it."""
+        await self._speculation.stop()
         reply, self._cut = self._cut, None
         if reply is None or not (reply.generation.has_more or reply.generation.broken_off):
             return None
@@ -83,23 +91,29 @@ class Replies:
     async def stop(self) -> None:
         """Nothing more is asked of the responder."""
         await self._anticipation.stop()
+        await self._speculation.close()
 
     async def _ask(self) -> Reply:
         """The model, about all that was said."""
         self.keep(None)
         messages = self._messages()
+        begun = await self._speculation.take(messages)
         await self._anticipation.settle(messages)
+        if begun is not None:
+            self._asked = begun
+            return self._reply(begun, ahead=True)
         return self._begin(self._responder.reply(messages), max_sentences=self._max_sentences, asks=True)
 
     async def _go_on(self, rest: str) -> Reply:
         """With what was not heard of the last reply, and all that may still come of it."""
         await self._anticipation.stop()
+        await self._speculation.stop()
         self._record.tell("decision", {"what": "resumed", "why": "the user asked to go on"})
         reply, self._cut = self._cut, None
         ahead = reply.generation.ahead if reply is not None else []
         if self._asked is not None and self._asked.broken_off:
             return self._and_more(ahead or self._cut_up(rest))
-        return reply if reply is not None and ahead else self.of(rest)
+        return reply if reply is not None and ahead else await self.of(rest)
 
     def _and_more(self, pieces: Sequence[str]) -> Reply:
         """These, which are all that came of the last reply, and then what the model has to say further."""
@@ -113,11 +127,19 @@ class Replies:
         rest = rest_of(self._messages())
         return rest if rest and asks_to_go_on(text) else ""
 
-    def _anticipate(self, text: str) -> None:
-        """The user has said this, and may be about to say more."""
+    def _anticipate(self, partial: Mapping[str, Any]) -> None:
+        """The user has said this, and may be about to say more.
+
+        What was read in a `pause` is answered ahead of time. What goes on, which has a `stable` beginning, is let be.
+        """
+        text = str(partial.get("pause", partial.get("text", "")))
         if self._record.conversation.floor is not Floor.LISTENING or not text.strip() or self._rest_asked_for(text):
             return
-        self._anticipation.begin([*self._messages(), {"role": "user", "content": text}])
+        messages: list[Message] = [*self._messages(), {"role": "user", "content": text}]
+        pauses = "pause" in partial
+        begun = pauses and self._speculation.begin(messages, max_sentences=self._max_sentences)
+        if not begun and (pauses or "stable" not in partial):
+            self._anticipation.begin(messages)
 
     def _messages(self) -> list[Message]:
         if isinstance(self._thread, Remembers):
@@ -131,7 +153,10 @@ class Replies:
         generation = Generation(sentences, max_sentences=max_sentences)
         self._asked = generation if asks else None
         self._generate(generation)
-        return Reply(generation, self._voice, begins=self._tell_sentence)
+        return self._reply(generation)
+
+    def _reply(self, generation: Generation, *, ahead: bool = False) -> Reply:
+        return Reply(generation, self._voice, begins=self._tell_sentence, ahead=ahead)
 
     def _tell_sentence(self, sentence: str) -> None:
         self._record.tell("partial", {"speaker": "agent", "text": sentence})

@@ -41,9 +41,12 @@ class Reply:
     After a cut it may be begun again: it goes on with the words that were not heard.
     """
 
-    def __init__(self, generation: Generation, voice: Voice, *, begins: Callable[[str], None]) -> None:
-        """`begins` is told of each sentence when the voice gets it."""
+    def __init__(
+        self, generation: Generation, voice: Voice, *, begins: Callable[[str], None], ahead: bool = False
+    ) -> None:
+        """`begins` is told of each sentence when the voice gets it. `ahead`: it was begun before the turn was over."""
         self.generation = generation
+        self.ahead = ahead
         self._voice = voice
         self._begins = begins
         self.begin()

@@ -146,6 +146,7 @@ class Session:
             "running": self.started and not self.ended,
             "elapsed_s": round(self.discussion.clock.now(), 3),
             **self.discussion.conversation.as_dict(),
+            "speculation": self.discussion.speculation.as_dict(),
         }
 
     # -- the background

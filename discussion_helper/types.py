@@ -155,6 +155,8 @@ class TurnTiming:
     recognise_s: float = 0.0
     think_s: float = 0.0
     speak_s: float = 0.0
+    ahead: bool = False
+    """The reply was begun in the silence, before the turn was over."""
 
     @property
     def to_first_audio_s(self) -> float:
@@ -164,13 +166,18 @@ class TurnTiming:
     @property
     def slowest_stage(self) -> str:
         """One of endpoint, recognise, think, speak; the earliest of equals."""
-        stages = {f.name: float(getattr(self, f.name)) for f in fields(self)}
+        stages = self._stages
         return max(stages, key=lambda name: stages[name]).removesuffix("_s")
 
+    @property
+    def _stages(self) -> dict[str, float]:
+        return {f.name: float(getattr(self, f.name)) for f in fields(self) if f.name.endswith("_s")}
+
     def as_dict(self) -> dict[str, Any]:
-        """All of it, with 3 decimals."""
-        stages: dict[str, Any] = {f.name: round(getattr(self, f.name), 3) for f in fields(self)}
-        return stages | {"to_first_audio_s": round(self.to_first_audio_s, 3), "slowest_stage": self.slowest_stage}
+        """All of it, with 3 decimals; `ahead` where that is true."""
+        stages: dict[str, Any] = {name: round(value, 3) for name, value in self._stages.items()}
+        whole = {"to_first_audio_s": round(self.to_first_audio_s, 3), "slowest_stage": self.slowest_stage}
+        return stages | whole | ({"ahead": True} if self.ahead else {})
 
 
 @dataclass(slots=True)

@@ -26,7 +26,7 @@ LAYERS = (  # from the bottom; a module imports from its own layer and those bel
         *("event", "events", "overflow", "subscription", "watchers", "background", "closing", "generation"),
         *("iteration", "onset", "parts", "going_on", "readying", "storing", "turns"),
     ),
-    ("record", "reply", "replies", "delivery", "anticipation", "discussion", "session", "registry"),
+    ("record", "reply", "replies", "delivery", "anticipation", "speculation", "discussion", "session", "registry"),
     ("tools",),
     ("audio",),
     ("vad", "turn", "stt", "tts", "responder"),

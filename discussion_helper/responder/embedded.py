@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from discussion_helper.errors import ResponderError
+from discussion_helper.parts import Committed
 from discussion_helper.responder.base import Clauses
 from discussion_helper.responder.clause_stream import clauses_from
 from discussion_helper.responder.decoding import Decoding
@@ -72,6 +73,10 @@ class EmbeddedResponder:
             yield clause
         if clauses.empty and not self._model.closed:
             raise ResponderError("The language model had nothing to say.", fix="Say it in other words.")
+
+    def speculate(self, messages: Sequence[Message], committed: Committed) -> AsyncIterator[str]:  # noqa: ARG002
+        """As `reply`: it does nothing but answer."""
+        return self.reply(messages)
 
     async def warmup(self) -> None:
         """Load the model and read the system prompt. Raises ModelError, ResponderError."""

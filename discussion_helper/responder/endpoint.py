@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from discussion_helper.errors import EndpointStalled, ResponderError, SettingError
-from discussion_helper.parts import Reporter
+from discussion_helper.parts import Committed, Reporter
 from discussion_helper.responder.base import Clauses, with_system
 from discussion_helper.responder.chat_stream import ChatStream
 from discussion_helper.responder.clause_stream import clauses_from
@@ -87,6 +87,10 @@ class EndpointResponder:
             raise failure
         if clauses.empty:
             raise self._server.errors.empty()
+
+    def speculate(self, messages: Sequence[Message], committed: Committed) -> AsyncIterator[str]:  # noqa: ARG002
+        """As `reply`: it does nothing but answer."""
+        return self.reply(messages)
 
     async def warmup(self) -> None:
         """Ask for the list of models: is anybody there, and is the key good. Five seconds at most.

@@ -236,7 +236,8 @@ class MicrophoneListener:
         """Words that were told as stable stay."""
         if result.text:
             partial = self._prefix.read(start, result.text, complete=complete)
-            self._report("partial", speaker="user", text=partial.text, stable=partial.stable)
+            read = {"pause": result.text} if complete else {}
+            self._report("partial", speaker="user", text=partial.text, stable=partial.stable, **read)
 
     def _offer(self, result: Recognised, voiced_s: float, final: bool) -> None:
         """To the audio thread, which decides."""

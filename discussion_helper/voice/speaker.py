@@ -31,6 +31,8 @@ class _Clause:
     text: str
     ready: anyio.Event = field(default_factory=anyio.Event)
     preparing: bool = False
+    first: bool = False
+    """It was prepared while nothing was spoken: a reply begins with it, if it is spoken at all."""
     speech: Speech | None = None
     start: int = 0
     end: int = -1
@@ -150,7 +152,8 @@ class SpeakerVoice:
     async def prepare(self, sentence: str) -> None:
         """Synthesise the sentence that comes next; it follows the one being played without a gap."""
         self._check_here()
-        clause = _Clause(sentence, preparing=True)
+        clause = _Clause(sentence, preparing=True, first=self._current is None)
+        self._prepared = deque(other for other in self._prepared if other.written)
         self._prepared.append(clause)
         generation = self._generation
         try:
@@ -161,7 +164,8 @@ class SpeakerVoice:
         finally:
             clause.ready.set()
         current = self._current
-        if generation == self._generation and current is not None and current is not clause and current.written:
+        follows = current is not None and current.written and clause in self._prepared
+        if follows and generation == self._generation:
             self._write(clause)
 
     async def audible(self) -> None:
@@ -174,12 +178,13 @@ class SpeakerVoice:
 
     def _take(self, sentence: str) -> _Clause:
         """The clause that was prepared for a sentence, or a new one; a new reply when nothing is being played."""
-        if self._prepared and self._prepared[0].text == sentence:
-            return self._prepared.popleft()
-        self._prepared.clear()
-        if not self._playback.pending(self._generation):
+        same = bool(self._prepared) and self._prepared[0].text == sentence
+        clause = self._prepared.popleft() if same else _Clause(sentence, first=True)
+        if not same:
+            self._prepared.clear()
+        if clause.first and not clause.written and not self._playback.pending(self._generation):
             self._begin_reply()
-        return _Clause(sentence)
+        return clause
 
     def _begin_reply(self) -> None:
         self._generation += 1
