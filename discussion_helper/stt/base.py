@@ -1,11 +1,21 @@
 """The port of recognisers."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from discussion_helper.audio.frames import Samples
+from discussion_helper.stt.sticky import Detection
 
-__all__ = ["Recognised", "Recogniser"]
+__all__ = ["KeepsLanguage", "Recognised", "Recogniser", "TimedWord"]
+
+
+@dataclass(frozen=True, slots=True)
+class TimedWord:
+    """A word with its punctuation, from `start_s` to `end_s` seconds behind the first sample."""
+
+    text: str
+    start_s: float
+    end_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +30,10 @@ class Recognised:
     compression_ratio: float = 0.0
     refused: str = ""
     took_s: float = 0.0
+    detected: Detection | None = None
+    """What language it sounded like, where one was looked for; `language` is the one that it was read in."""
+    words: tuple[TimedWord, ...] = ()
+    """Of the text, where they were asked for."""
 
 
 class Recogniser(Protocol):
@@ -38,4 +52,16 @@ class Recogniser(Protocol):
 
     async def aclose(self) -> None:
         """Release the model; idempotent."""
+        ...
+
+
+@runtime_checkable
+class KeepsLanguage(Protocol):
+    """A recogniser that finds out in which language a session is."""
+
+    def turn_over(self, result: Recognised) -> str:
+        """What was recognised has become a turn, which may change the session's language.
+
+        The one that it was in until then, if it changed; else "".
+        """
         ...

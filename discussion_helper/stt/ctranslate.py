@@ -7,6 +7,7 @@ import numpy as np
 
 from discussion_helper.audio.frames import Samples
 from discussion_helper.errors import ModelCorrupt, ModelMissing
+from discussion_helper.stt.base import TimedWord
 from discussion_helper.stt.mel import LogMel
 from discussion_helper.stt.reading import Decoded
 
@@ -17,6 +18,7 @@ _ENGLISH_TOKENS_PER_S = 6  # twice what fast speech needs: a loop ends early
 _TOKENS_PER_S = 14  # the vocabulary is made for English: others take 1.5 (Spanish) to 4 times as many (Japanese)
 _MORE_TOKENS = 10
 _MOST_TOKENS = 448
+_MOST_BEFORE = _MOST_TOKENS // 2 - 1  # what Whisper was trained to be told
 _TICK_S = 0.02
 
 
@@ -72,9 +74,9 @@ class WhisperDecoder:
         token, probability = self._model.detect_language(encoded)[0][0]
         return token.strip("<|>"), float(probability)
 
-    def decode(self, encoded: Any, *, language: str, seconds: float, timestamps: bool) -> Decoded:
+    def decode(self, encoded: Any, *, language: str, seconds: float, timestamps: bool, hints: str = "") -> Decoded:
         """Decode greedily."""
-        prompt = self._prompt(language, timestamps=timestamps)
+        prompt = self._before(hints) + self._prompt(language, timestamps=timestamps)
         rate = _ENGLISH_TOKENS_PER_S if language == "en" else _TOKENS_PER_S
         most = len(prompt) + round(rate * seconds) + _MORE_TOKENS
         result = self._model.generate(
@@ -87,6 +89,18 @@ class WhisperDecoder:
         )[0]
         return self._decoded(result.sequences_ids[0], result.scores[0], result.no_speech_prob)
 
+    def times(self, encoded: Any, ids: tuple[int, ...], *, language: str, seconds: float) -> list[TimedWord]:
+        """Where the decoder looked while it said the words, by its cross-attention; one more pass of the decoder."""
+        from discussion_helper.stt.word_times import grouped, timed
+
+        text = [token for token in ids if token < self._end]
+        if not text:
+            return []
+        start, frames = self._prompt(language, timestamps=True), max(1, round(seconds * 100))
+        [aligned] = self._model.align(encoded, start, [text], frames)
+        words = grouped(self._tokenizer, text, language if self._multilingual else "en")
+        return timed(words, aligned.alignments, seconds=seconds)
+
     def close(self) -> None:
         """Give the memory back."""
         self._model.unload_model()
@@ -96,6 +110,12 @@ class WhisperDecoder:
         if self._multilingual:
             names += [f"<|{language}|>", "<|transcribe|>"]
         return [self._token(name) for name in names] + ([] if timestamps else [self._untimed])
+
+    def _before(self, hints: str) -> list[int]:
+        if not hints:
+            return []
+        found = self._tokenizer.encode(f" {hints}", add_special_tokens=False).ids
+        return [self._token("<|startofprev|>"), *found[:_MOST_BEFORE]]
 
     def _decoded(self, ids: list[int], score: float, no_speech: float) -> Decoded:
         ends = [at for at, token in enumerate(ids) if at and token > self._untimed]
@@ -109,6 +129,8 @@ class WhisperDecoder:
             logprob=score * len(ids),
             tokens=len(ids) + 1,  # the end of the text has been decoded too
             no_speech=no_speech,
+            ids=tuple(ids),
+            closed_ids=tuple(ids[:last]),
         )
 
     def _text(self, ids: list[int]) -> str:

@@ -17,6 +17,8 @@ _MOST_COMPRESSION = 2.4
 _WORDS_PER_S = 6.0
 _REPEATED_PER_S = 4.0
 _RUN = 4
+_THRICE = 3
+_MOST_PER_WORD_S = 0.75
 _LEAST_TRIPLES = 12
 _FRESH = 0.7
 _DOUBTED_LOGPROB = -0.5
@@ -38,7 +40,9 @@ def refusal(
     it too. The doubt is the no-speech probability minus the logarithm. In 140 turns of recorded speech (tiny.en and
     base) it stayed below 1.4 where the words were right, but for a few faint ones of 0.2 s; it was above 1.6 in 86 of
     91 pieces of noise and music that gave a text ("Thank you.", "I'm sorry."), the other five being human voices. The
-    more voice was seen, the more is believed.
+    more voice was seen, the more is believed, unless the text is too short for it or says a thing three times: of 65
+    turns of speech whose doubt was above 0.9 none held more than 0.58 s of voice for each word, and of 200 pieces of
+    noise, breath and music that were given as 2 s of voice each 12 were believed, and are 5 with this.
     """
     words = words_in(text)
     evidence_s = duration_s if voiced_s is None else voiced_s
@@ -46,7 +50,8 @@ def refusal(
         return "no words"
     if evidence_s < LEAST_VOICED_S:
         return "no voice"
-    if doubtful(no_speech_probability, average_logprob, voiced_s=voiced_s):
+    unfit = evidence_s > _MOST_PER_WORD_S * words or longest_run(text) >= _THRICE
+    if doubtful(no_speech_probability, average_logprob, voiced_s=0.0 if unfit else voiced_s):
         return "no speech"
     if average_logprob < _LEAST_LOGPROB:
         return "not understood"

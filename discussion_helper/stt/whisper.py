@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -12,15 +12,20 @@ import anyio.to_thread
 import numpy as np
 
 from discussion_helper.audio.frames import Samples, silence
+from discussion_helper.audio.yielding import call_behind
 from discussion_helper.errors import DiscussionError, RecogniserError, SettingError
 from discussion_helper.stt.base import Recognised
 from discussion_helper.stt.ctranslate import WhisperDecoder, check_files
 from discussion_helper.stt.guards import LEAST_VOICED_S, compression_ratio, refusal
+from discussion_helper.stt.hints import Hints
 from discussion_helper.stt.reading import Abandoned, Decoder, Read, read
+from discussion_helper.stt.sticky import Detection, LanguageRule, SessionLanguage
 from discussion_helper.stt.windows import RATE
 
-__all__ = ["WhisperRecogniser"]
+__all__ = ["AUTO", "WhisperRecogniser"]
 
+AUTO = "auto"
+"""Instead of a language: the model finds it, and a session stays with it."""
 _T = TypeVar("_T")
 _CLOSE_LIMIT_S = 0.3
 """Loading takes longer, and cannot be stopped."""
@@ -29,14 +34,17 @@ _CLOSE_LIMIT_S = 0.3
 class WhisperRecogniser:
     """A `Recogniser` on a folder that holds a Whisper model converted for CTranslate2.
 
-    `language`: ISO 639-1, or a tag such as en-GB; None lets a multilingual model say it for each turn. The model is
-    loaded by `warmup()` or the first turn. A cancelled `recognise` returns at once; what its thread is computing
-    cannot be stopped and is awaited by the next call: a step of 0.1 to 0.5 s, after which the thread gives up.
+    `language`: ISO 639-1, or a tag such as en-GB; with "auto" or None a multilingual model finds it, and `rule` says
+    when a session that has one changes it. `hints`: names and words that are likely to be said.
+
+    The model is loaded by `warmup()` or the first turn. A cancelled `recognise` returns at once; what its thread is
+    computing cannot be stopped and is awaited by the next call: a step of 0.1 to 0.5 s, after which it gives up.
 
     One thread is as quick as two on two cores, with less work: for 3.7 s of speech (tiny.en) the encoder takes 91 ms
     instead of 57, but the decoder 32 instead of 75, which spends it on waking the other thread.
 
-    Raises ModelMissing here, and ModelCorrupt and SettingError (a language that the model does not know) on loading.
+    Raises ModelMissing and SettingError (hints, threads) here, and ModelCorrupt and SettingError (a language that the
+    model does not know) on loading.
     """
 
     def __init__(
@@ -44,6 +52,8 @@ class WhisperRecogniser:
         model_path: Path,
         *,
         language: str | None = None,
+        rule: LanguageRule | None = None,
+        hints: Sequence[str] = (),
         threads: int = 1,
         load: Callable[[Path, int], Decoder] = WhisperDecoder,
     ) -> None:
@@ -52,20 +62,24 @@ class WhisperRecogniser:
         check_files(model_path)
         self._load = partial(load, model_path, threads)
         self._path = model_path
-        self._wanted = language.lower().replace("_", "-").split("-")[0] if language else None
+        code = (language or AUTO).lower().replace("_", "-").split("-")[0]
+        self._session = SessionLanguage("" if code == AUTO else code, rule=rule)
+        self._hints = Hints(tuple(hints))
         self._limiter = anyio.CapacityLimiter(1)
         self._busy = threading.Lock()  # the limiter forgets a thread that nobody waits for any more
         self._decoder: Decoder | None = None
         self._closed = False
-        self.language = self._wanted or ""
+        self.language = self._session.language
         """Of the last turn that was believed."""
 
     async def warmup(self) -> None:
         """Load the model and run it once. Raises ModelError, SettingError and RecogniserError."""
-        await self._alone(lambda abandoned: self._read(silence(1.0, RATE), abandoned))
+        await self._alone(lambda abandoned: self._read(silence(1.0, RATE), 0.0, words=False, abandoned=abandoned))
 
-    async def recognise(self, samples: Samples, *, voiced_s: float | None = None) -> Recognised:
+    async def recognise(self, samples: Samples, *, voiced_s: float | None = None, words: bool = False) -> Recognised:
         """Recognise mono `samples` at 16 kHz. Nothing is computed where there was no voice.
+
+        `words`: whether the times of the words are wanted, which takes one more pass of the decoder, 20 to 60 ms.
 
         Raises RecogniserError; as `warmup` while the model is not loaded; RuntimeError after `aclose`.
         """
@@ -74,10 +88,20 @@ class WhisperRecogniser:
         if min(duration_s, duration_s if voiced_s is None else voiced_s) < LEAST_VOICED_S or not samples.any():
             return Recognised("", refused="no voice")
         began = time.perf_counter()
-        heard = await self._alone(lambda abandoned: self._read(samples, abandoned))
+        evidence_s = duration_s if voiced_s is None else voiced_s
+        heard = await self._alone(lambda left: self._read(samples, evidence_s, words=words, abandoned=left))
         recognised = _checked(heard, duration_s=duration_s, voiced_s=voiced_s, took_s=time.perf_counter() - began)
         self.language = recognised.language if recognised.text else self.language
         return recognised
+
+    def turn_over(self, result: Recognised) -> str:
+        """What was recognised has become a turn. The session's language until then, if it is another one from now on.
+
+        Who never calls it has each turn read in the language that is found for it.
+        """
+        before = self._session.language
+        turn = result.detected
+        return before if turn is not None and result.text and self._session.take(turn) else ""
 
     async def aclose(self) -> None:
         """Release the model, after the step that is being computed; one that takes longer than 0.3 s does it itself."""
@@ -99,7 +123,7 @@ class WhisperRecogniser:
                         self._drop()
 
         try:
-            return await anyio.to_thread.run_sync(run, limiter=self._limiter, abandon_on_cancel=True)
+            return await anyio.to_thread.run_sync(call_behind, run, limiter=self._limiter, abandon_on_cancel=True)
         except DiscussionError:
             raise
         except Abandoned:
@@ -110,17 +134,26 @@ class WhisperRecogniser:
         finally:
             left.set()
 
-    def _read(self, samples: Samples, abandoned: Callable[[], bool]) -> Read:
+    def _read(self, samples: Samples, voiced_s: float, *, words: bool, abandoned: Callable[[], bool]) -> Read:
         if abandoned():
             raise Abandoned
         if self._decoder is None:
             self._decoder = self._loaded()
-        return read(self._decoder, samples, language=self._wanted, abandoned=abandoned)
+        return read(
+            self._decoder,
+            samples,
+            language=self._session.language if self._session.is_fixed else None,
+            choose=lambda language, probability: self._session.of(Detection(language, probability, voiced_s)),
+            hints=self._hints,
+            words=words,
+            abandoned=abandoned,
+        )
 
     def _loaded(self) -> Decoder:
         decoder = self._load()
-        if self._wanted and not decoder.knows(self._wanted):
-            what = f"language: the model in {self._path} does not know {self._wanted}."
+        wanted = self._session.language
+        if self._session.is_fixed and not decoder.knows(wanted):
+            what = f"language: the model in {self._path} does not know {wanted}."
             raise SettingError(what, fix="Choose a multilingual model (base is one), or a language that it knows.")
         return decoder
 
@@ -144,6 +177,8 @@ def _checked(heard: Read, *, duration_s: float, voiced_s: float | None, took_s: 
         average_logprob=heard.average_logprob,
         compression_ratio=ratio,
     )
+    evidence_s = duration_s if voiced_s is None else voiced_s
+    detected = Detection(heard.detected, heard.detected_probability, evidence_s) if heard.detected else None
     return Recognised(
         text="" if refused else heard.text,
         language=heard.language,
@@ -153,4 +188,6 @@ def _checked(heard: Read, *, duration_s: float, voiced_s: float | None, took_s: 
         compression_ratio=ratio,
         refused=refused,
         took_s=took_s,
+        detected=detected,
+        words=() if refused else heard.words,
     )
