@@ -1,11 +1,14 @@
 """One run of a blocking model, in a worker thread; its pieces are read on the event loop."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Self
 
 import anyio
 from anyio import from_thread, to_thread
+from anyio.lowlevel import EventLoopToken, current_token
 
+from discussion_helper.audio.yielding import call_behind
 from discussion_helper.background import Background
 from discussion_helper.responder.llama import Piece, Take
 
@@ -53,13 +56,15 @@ class Decoding:
 
     async def _run(self) -> str:
         with self._sending:
-            return await to_thread.run_sync(self._work, self._take, limiter=self._limiter)
+            take = partial(self._take, current_token())
+            work = partial(self._work, take)
+            return await to_thread.run_sync(call_behind, work, limiter=self._limiter)
 
-    def _take(self, piece: Piece) -> bool:
+    def _take(self, loop: EventLoopToken, piece: Piece) -> bool:
         """Called by the thread."""
         if piece and not self._stopped:
             try:
-                from_thread.run(self._sending.send, piece)
+                from_thread.run(self._sending.send, piece, token=loop)
             except (anyio.BrokenResourceError, anyio.ClosedResourceError, RuntimeError):  # closed, or the loop ended
                 return True
         return self._stopped

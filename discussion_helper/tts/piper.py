@@ -1,7 +1,7 @@
 """The Piper synthesiser: a small local voice on onnxruntime, with espeak-ng's phonemes."""
 
 import os
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ import anyio.to_thread
 import numpy as np
 
 from discussion_helper.audio.frames import Samples
+from discussion_helper.audio.yielding import call_behind
 from discussion_helper.errors import DiscussionError, SettingError, SynthesisError
 from discussion_helper.tts.base import Speech, Word
 from discussion_helper.tts.edges import even, pause_after, pieces, shape
@@ -90,7 +91,8 @@ class PiperSynthesiser:
         async with anyio.create_task_group() as group:
             group.start_soon(run.stop_when_cancelled)
             try:
-                speech = await anyio.to_thread.run_sync(self._speak, text, run, limiter=self._limiter)
+                work = partial(self._speak, text, run)
+                speech = await anyio.to_thread.run_sync(call_behind, work, limiter=self._limiter)
             except DiscussionError as error:
                 failure = error  # kept out of the task group, which would wrap it
             group.cancel_scope.cancel()

@@ -8,6 +8,7 @@ from typing import Any
 import anyio
 import pytest
 from anyio import from_thread
+from anyio.lowlevel import current_token
 
 from discussion_helper.errors import ModelCorrupt, ModelMissing, ResponderError, SettingError
 from discussion_helper.parts import Responder, WarmsUp
@@ -220,10 +221,10 @@ async def test_closing_stops_a_model_that_decodes(responder: EmbeddedResponder, 
 async def test_cancelling_stops_the_model_and_the_next_reply_starts(
     responder: EmbeddedResponder, llama: PlayedLlama, piece: str
 ) -> None:
-    working = anyio.Event()
+    working, loop = anyio.Event(), current_token()
 
     def script(take: Take) -> str:
-        from_thread.run_sync(working.set)
+        from_thread.run_sync(working.set, token=loop)
         return endless(piece)(take)
 
     llama.script = script
@@ -237,7 +238,7 @@ async def test_cancelling_stops_the_model_and_the_next_reply_starts(
 
 
 async def test_a_model_whose_reply_nobody_reads_waits(responder: EmbeddedResponder, llama: PlayedLlama) -> None:
-    full = anyio.Event()
+    full, loop = anyio.Event(), current_token()
     taken = 0
 
     def script(take: Take) -> str:
@@ -245,7 +246,7 @@ async def test_a_model_whose_reply_nobody_reads_waits(responder: EmbeddedRespond
         while not take("Go. "):
             taken += 1
             if taken == PIECES_HELD:
-                from_thread.run_sync(full.set)
+                from_thread.run_sync(full.set, token=loop)
         return ""
 
     llama.script = script

@@ -8,6 +8,7 @@ from typing import Any
 import anyio
 import anyio.from_thread
 import pytest
+from anyio.lowlevel import current_token
 
 from discussion_helper.errors import ModelCorrupt, ModelMissing, SettingError, SynthesisError
 from discussion_helper.tts.piper import PiperSynthesiser
@@ -105,10 +106,10 @@ async def test_a_network_that_is_none_is_told_by_the_first_call(tmp_path: Path) 
 async def test_closing_does_not_wait_until_the_network_is_loaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    loading, loaded = anyio.Event(), threading.Event()
+    loading, loaded, loop = anyio.Event(), threading.Event(), current_token()
 
     def load(*_: object, **__: object) -> Any:
-        anyio.from_thread.run_sync(loading.set)
+        anyio.from_thread.run_sync(loading.set, token=loop)
         assert loaded.wait(30)
         return FakeVoice()
 
