@@ -137,8 +137,7 @@ class Delivery:
         heard, said = reply.heard, reply.said
         said = said if said != heard else ""
         utterance = Utterance("agent", heard, started_s, ended_s, interrupted=cut, said=said)
-        self._record.add(utterance)
-        return utterance
+        return self._record.add(utterance)
 
 
 def timing_of(reply: Reply, turn: Utterance, received: float) -> TurnTiming:

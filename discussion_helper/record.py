@@ -1,9 +1,11 @@
 """The record of one discussion: its clock, the conversation so far, and whoever is told of every change."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from discussion_helper.clock import SessionClock
+from discussion_helper.tool_use import ToolUse
 from discussion_helper.types import Conversation, Floor, TurnTiming, Utterance
 
 __all__ = ["Observer", "Record"]
@@ -20,18 +22,22 @@ class Record:
         self.clock = SessionClock()
         self._observer = observer
         self._closed = False
+        self._uses: list[ToolUse] = []  # of tools, for the agent's next turn
         self.on_partial: Callable[[dict[str, Any]], None] | None = None
         """Told of what the user has said so far, where the listener reports it."""
         self.on_decision: Callable[[dict[str, Any]], None] | None = None
         """Told of what a listener that decides takes a voice over the agent for."""
 
-    def add(self, utterance: Utterance) -> None:
-        """A finished turn."""
+    def add(self, utterance: Utterance) -> Utterance:
+        """A finished turn; as it is on record: the agent's has the tools that were used since its last one."""
         if self._closed:
-            return
+            return utterance
+        if utterance.speaker == "agent" and self._uses:
+            utterance, self._uses = replace(utterance, calls=tuple(self._uses)), []
         self.conversation.add(utterance)
         data = {"speaker": utterance.speaker, "text": utterance.text, "interrupted": utterance.interrupted}
         self.tell("utterance", data | ({"said": utterance.said} if utterance.said else {}))
+        return utterance
 
     def add_timing(self, timing: TurnTiming) -> None:
         """How long an answered turn took."""
@@ -76,3 +82,5 @@ class Record:
             self.on_partial(data)
         if kind == "decision" and self.on_decision is not None:
             self.on_decision(data)
+        if kind == "tool" and data.get("state") == "done":
+            self._uses.append(ToolUse.of(data))

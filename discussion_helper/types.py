@@ -9,6 +9,7 @@ from typing import Any, Literal, NotRequired, TypedDict, get_args
 
 from discussion_helper.errors import SettingError
 from discussion_helper.policy import Policy
+from discussion_helper.tool_use import ToolUse
 
 __all__ = [
     "Conversation",
@@ -39,6 +40,8 @@ class Message(TypedDict):
     """The user cut it off."""
     unheard: NotRequired[str]
     """What of an interrupted turn was never heard."""
+    calls: NotRequired[list[dict[str, Any]]]
+    """Tools that were called before it was said, each as `ToolUse.as_dict` has it."""
 
 
 class Floor(Enum):
@@ -64,7 +67,7 @@ class Utterance:
     """One finished turn.
 
     For the agent `text` is what was heard: the words whose audio left the device. `said` is the whole
-    text that was to be spoken, "" when that is the same.
+    text that was to be spoken, "" when that is the same. `calls`: tools that its model used for it.
     """
 
     speaker: Speaker
@@ -73,6 +76,7 @@ class Utterance:
     ended_s: float = 0.0
     interrupted: bool = False
     said: str = ""
+    calls: tuple[ToolUse, ...] = ()
 
     def __post_init__(self) -> None:
         speaker_of(self.speaker)
@@ -88,7 +92,7 @@ class Utterance:
         return unheard_in(self.said, self.text) or ""
 
     def as_dict(self) -> dict[str, Any]:
-        """The utterance as it goes on the wire; times with 3 decimals."""
+        """The utterance as it goes on the wire; times with 3 decimals; `calls` where there are any."""
         return {
             "speaker": self.speaker,
             "text": self.text,
@@ -96,6 +100,7 @@ class Utterance:
             "interrupted": self.interrupted,
             "started_s": round(self.started_s, 3),
             "ended_s": round(self.ended_s, 3),
+            **({"calls": [call.as_dict() for call in self.calls]} if self.calls else {}),
         }
 
 
@@ -215,10 +220,10 @@ class Conversation:
     def as_messages(self) -> list[Message]:
         """The turns for a language model: of the agent's what was heard, and what was not where it was interrupted.
 
-        Turns without either are left out.
+        The tools that it used are in its `calls`. Turns without any of the three are left out.
         """
         messages = map(_message_of, self.utterances)
-        return [message for message in messages if message["content"].strip() or message.get("unheard")]
+        return [it for it in messages if it["content"].strip() or it.get("unheard") or it.get("calls")]
 
 
 def _message_of(utterance: Utterance) -> Message:
@@ -229,4 +234,6 @@ def _message_of(utterance: Utterance) -> Message:
         message["interrupted"] = True
         if unheard := utterance.unheard:
             message["unheard"] = unheard
+    if utterance.calls:
+        message["calls"] = [call.as_dict() for call in utterance.calls]
     return message

@@ -19,7 +19,7 @@ LONG: Mapping[str, str] = {}  # file -> why it is longer than LONGEST lines
 LAYERS = (  # from the bottom; a module imports from its own layer and those below
     (
         *("errors", "bounds", "failures", "lazy", "clock", "waiters", "event_loop", "policy", "types", "settings"),
-        *("config_file", "config_keys", "regular_file", "shown", "tuning"),
+        *("config_file", "config_keys", "regular_file", "shown", "tool_use", "tuning"),
     ),
     ("models",),
     (
