@@ -1,9 +1,8 @@
 """Tools of a text stream: the handler that runs what a model called."""
 
-from functools import partial
+from contextlib import aclosing
 from typing import ClassVar
 
-from discussion_helper.background import LET_GO_S, Background
 from discussion_helper.text.artifacts import ToolCall
 from discussion_helper.text.state import State, Turn
 from discussion_helper.text.step import Step
@@ -28,16 +27,7 @@ class Tools(Toolbox):
         """Run what an assistant's turn calls. Raises SaveError when a result cannot be stored."""
         if turn.role != "assistant":
             return
-        for calls in self.together([each for each in turn.artifacts if isinstance(each, ToolCall)]):
-            await self._run(calls, step, state)
-
-    async def _run(self, calls: list[ToolCall], step: Step, state: State) -> None:
-        running = [Background(partial(self.answer, call), name=f"the call of {call.name}").start() for call in calls]
-        try:
-            for each in running:
-                await step.submit(state, "tool", await each.wait())
-        finally:
-            for each in running:
-                each.cancel()
-            for each in running:
-                await each.ends(within_s=2 * LET_GO_S)
+        calls = [each for each in turn.artifacts if isinstance(each, ToolCall)]
+        async with aclosing(self.results(calls)) as results:
+            async for result in results:
+                await step.submit(state, "tool", result)

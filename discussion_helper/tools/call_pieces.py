@@ -2,13 +2,14 @@
 
 import json
 import secrets
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 from discussion_helper.tools.calls import ToolCallDelta
 
-__all__ = ["CallPieces"]
+__all__ = ["CallPieces", "as_object"]
 
 _LONGEST_ID = 256
 
@@ -85,6 +86,11 @@ class CallPieces:
             return ""
         call.name += name
         return name
+
+
+def as_object(call: Mapping[str, Any]) -> SimpleNamespace:
+    """A piece that came as JSON, as the client of endpoints gives it."""
+    return SimpleNamespace(**{**call, "function": SimpleNamespace(**call.get("function", {}))})
 
 
 def _text(value: Any) -> str:

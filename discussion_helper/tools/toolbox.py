@@ -1,13 +1,13 @@
 """The toolbox: tools by name, and calls of them run within bounds, for any model."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import anyio
 
-from discussion_helper.background import isolated
+from discussion_helper.background import LET_GO_S, Background, isolated
 from discussion_helper.errors import SettingError
 from discussion_helper.failures import told
 from discussion_helper.tools.calls import ToolCall, ToolResult
@@ -45,6 +45,29 @@ class Toolbox:
     def schemas(self) -> tuple[dict[str, Any], ...]:
         """Of every tool: name, description, parameters."""
         return tuple(each.schema for each in self._tools.values())
+
+    @property
+    def offers(self) -> list[dict[str, Any]]:
+        """The tools as a chat completion takes them."""
+        return [{"type": "function", "function": schema} for schema in self.schemas]
+
+    async def results(self, calls: Sequence[ToolCall]) -> AsyncGenerator[ToolResult, None]:
+        """One result a call, in their order, each as soon as it and those before it are there.
+
+        Closing it, or cancelling who waits for it, cancels the tools; one that does not let go is left behind.
+        """
+        for batch in self.together(calls):
+            running = [
+                Background(partial(self.answer, call), name=f"the call of {call.name}").start() for call in batch
+            ]
+            try:
+                for each in running:
+                    yield await each.wait()
+            finally:
+                for each in running:
+                    each.cancel()
+                for each in running:
+                    await each.ends(within_s=2 * LET_GO_S)
 
     def together(self, calls: Sequence[ToolCall]) -> Iterator[list[ToolCall]]:
         """Calls that may run at the same time; a tool that is not safe beside others is alone, in its place."""

@@ -1,8 +1,7 @@
 """The provider that needs no server: a small language model in this process."""
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 from discussion_helper.errors import ResponderError, SettingError
@@ -22,7 +21,7 @@ from discussion_helper.text.providers.options import (
     offered,
 )
 from discussion_helper.text.state import State, Turn
-from discussion_helper.tools.call_pieces import CallPieces
+from discussion_helper.tools.call_pieces import CallPieces, as_object
 
 __all__ = ["EmbeddedProvider"]
 
@@ -137,7 +136,7 @@ class _Answer:
     def read(self, piece: Piece) -> list[Artifact]:
         if isinstance(piece, str):
             return _pieces(self._words.feed(piece), self._words.thought)
-        deltas = [delta for call in piece.calls if (delta := self._pieces.feed(_as_object(call))) is not None]
+        deltas = [delta for call in piece.calls if (delta := self._pieces.feed(as_object(call))) is not None]
         self.calls = self.calls or bool(deltas)
         return [*_pieces("", piece.thought), *deltas]
 
@@ -147,11 +146,6 @@ class _Answer:
 
 def _pieces(text: str, thought: str) -> list[Artifact]:
     return [*([ReasoningDelta(thought)] if thought else []), *([TextDelta(text)] if text else [])]
-
-
-def _as_object(call: Mapping[str, Any]) -> SimpleNamespace:
-    """As the client of endpoints gives it."""
-    return SimpleNamespace(**{**call, "function": SimpleNamespace(**call.get("function", {}))})
 
 
 def _told(state: State, *, with_calls: bool) -> State:

@@ -1,21 +1,14 @@
 """A thread as the messages of a chat completion, repaired where a server would refuse it."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import count, takewhile
+from itertools import takewhile
 from typing import Any
 
 from discussion_helper.text.artifacts import Image, Text, ToolCall, ToolResult
 from discussion_helper.text.state import State, Turn
-from discussion_helper.tools.json_text import is_object
+from discussion_helper.tools.wire import CUT_OFF, WireIds, plain_text, wire_call, wire_result
 
 __all__ = ["CUT_OFF", "ids_in", "messages_of"]
-
-CUT_OFF = "This call was cut off; whether it took effect is not known."
-"""What the model gets for a call without a result: its turn was cancelled, or the process ended."""
-
-_ODD = re.compile(r"[^A-Za-z0-9_-]")
-_LONGEST_NAME = 64
 
 _Wire = dict[str, Any]
 
@@ -28,7 +21,7 @@ def messages_of(state: State) -> list[_Wire]:
     empty one, since servers parse them: what was wrong with them is in its result.
     """
     messages: list[_Wire] = []
-    ids = _Ids(state)
+    ids = WireIds(ids_in(state))
     turns = state.turns
     for at in range(len(turns)):
         for message in _made_of(turns, at, ids):
@@ -41,26 +34,10 @@ def ids_in(state: State) -> set[str]:
     return {call.id for turn in state.turns for call in turn.artifacts if isinstance(call, ToolCall)}
 
 
-def _made_of(turns: Sequence[Turn], at: int, ids: "_Ids") -> Iterable[_Wire]:
+def _made_of(turns: Sequence[Turn], at: int, ids: WireIds) -> Iterable[_Wire]:
     if turns[at].role == "assistant":
         return _assistant(turns[at], _results_after(turns, at), ids)
     return () if turns[at].role == "tool" else _plain(turns[at])
-
-
-class _Ids:
-    """Keeps an id that is the only one of its kind, and makes one up for any other."""
-
-    def __init__(self, state: State) -> None:
-        self._used: set[str] = set()
-        self._known = ids_in(state)
-        self._free = (f"call_{number}" for number in count(1))
-
-    def of(self, call: ToolCall) -> str:
-        wanted = _clean(call.id)
-        if not wanted or wanted in self._used:
-            wanted = next(free for free in self._free if free not in self._known)
-        self._used.add(wanted)
-        return wanted
 
 
 def _results_after(turns: Sequence[Turn], at: int) -> list[ToolResult]:
@@ -70,37 +47,26 @@ def _results_after(turns: Sequence[Turn], at: int) -> list[ToolResult]:
     return [result for turn in tools for result in turn.artifacts if isinstance(result, ToolResult)]
 
 
-def _assistant(turn: Turn, results: list[ToolResult], ids: _Ids) -> Iterator[_Wire]:
+def _assistant(turn: Turn, results: list[ToolResult], ids: WireIds) -> Iterator[_Wire]:
     calls = [call for call in turn.artifacts if isinstance(call, ToolCall)]
-    text = _clean(turn.text)
+    text = plain_text(turn.text)
     if not calls:
         if text.strip():
             yield {"role": "assistant", "content": text}
         return
-    named = [(ids.of(call), call) for call in calls]
-    yield {"role": "assistant", "content": text or None, "tool_calls": [_call(*each) for each in named]}
+    named = [(ids.of(call.id), call) for call in calls]
+    yield {"role": "assistant", "content": text or None, "tool_calls": [wire_call(*each) for each in named]}
     for wire_id, call in named:
         result = next((result for result in results if result.tool_call_id == call.id), None)
         if result is not None:
             results.remove(result)
-        content = CUT_OFF if result is None else _clean(result.for_model)
-        yield {"role": "tool", "tool_call_id": wire_id, "content": content}
-
-
-def _call(wire_id: str, call: ToolCall) -> _Wire:
-    name = _ODD.sub("_", call.name)[:_LONGEST_NAME] or "unknown"
-    return {"id": wire_id, "type": "function", "function": {"name": name, "arguments": _arguments(call.arguments)}}
-
-
-def _arguments(text: str) -> str:
-    text = text.strip()  # as they were given to the tool
-    return text if is_object(text) else "{}"
+        yield wire_result(wire_id, CUT_OFF if result is None else result.for_model)
 
 
 def _plain(turn: Turn) -> Iterator[_Wire]:
     """A user's turn, or the system's."""
     pictures = [part for part in turn.artifacts if isinstance(part, Image)] if turn.role == "user" else []
-    text = _clean(turn.text)
+    text = plain_text(turn.text)
     if pictures:
         parts = [_part(part) for part in turn.artifacts if isinstance(part, Image | Text)]
         yield {"role": turn.role, "content": [part for part in parts if part.get("text") != ""]}
@@ -110,7 +76,7 @@ def _plain(turn: Turn) -> Iterator[_Wire]:
 
 def _part(part: Image | Text) -> _Wire:
     if isinstance(part, Text):
-        return {"type": "text", "text": _clean(part.content)}
+        return {"type": "text", "text": plain_text(part.content)}
     return {"type": "image_url", "image_url": {"url": part.url}}
 
 
@@ -127,8 +93,3 @@ def _add(messages: list[_Wire], message: _Wire) -> None:
 
 def _parts(content: str | list[_Wire]) -> list[_Wire]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
-
-
-def _clean(text: str) -> str:
-    """Half an emoji cannot be sent."""
-    return text.encode("utf-8", "replace").decode()
