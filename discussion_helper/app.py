@@ -156,8 +156,8 @@ def _ears_and_voice(choices: Choices, settings: Settings) -> tuple[Recogniser, S
     from discussion_helper.stt.whisper import WhisperRecogniser
     from discussion_helper.tts.piper import PiperSynthesiser
 
-    recogniser = WhisperRecogniser(choices.recogniser, language=settings.language)
-    return recogniser, PiperSynthesiser(choices.voice, language=settings.language)
+    recogniser = WhisperRecogniser(choices.recogniser, language=settings.language, hints=settings.hints)
+    return recogniser, PiperSynthesiser(choices.voice, language=settings.spoken_language)
 
 
 def _answers(own: Responder | None, choices: Choices, settings: Settings) -> str:
@@ -177,7 +177,7 @@ def _answering(
 
 def responder_for(choice: Path | EndpointChoice, settings: Settings) -> Responder:
     """What answers; its model is loaded by its warm-up."""
-    prompt = system_prompt(settings.language, text=settings.system)
+    prompt = system_prompt(settings.spoken_language or "", text=settings.system)
     if isinstance(choice, Path):
         from discussion_helper.responder.embedded import EmbeddedResponder
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from discussion_helper.errors import ModelError, ModelMissing, SettingError
 from discussion_helper.models import Model, Store, load_manifest, missing
 from discussion_helper.responder.base import EmbeddedChoice, EndpointChoice, parse_llm
-from discussion_helper.settings import Settings
+from discussion_helper.settings import AUTO, Settings
 from discussion_helper.stt.languages import LANGUAGES
 
 __all__ = [
@@ -87,12 +87,13 @@ def model_names(settings: Settings, *, answers: bool = True) -> list[str]:
 def recogniser_of(settings: Settings) -> Model:
     """The recogniser. Raises SettingError."""
     model = _model("stt", settings.stt)
-    if settings.language.lower() not in LANGUAGES:
+    if settings.language != AUTO and settings.language.lower() not in LANGUAGES:
         fix = "Use a code of ISO 639-1, such as en, de, es, fr or ja."
         raise SettingError(f"language: no recogniser here knows {settings.language!r}.", fix=fix)
     if model.name.endswith(".en") and settings.language != "en":
         fix = "Fetch the multilingual one with `discussion-helper models pull base`, and add --stt base."
-        raise SettingError(f"language: {model.name} knows English only, not {settings.language}.", fix=fix)
+        found = "and cannot find out the language" if settings.language == AUTO else f"not {settings.language}"
+        raise SettingError(f"language: {model.name} knows English only, {found}.", fix=fix)
     return model
 
 

@@ -30,6 +30,7 @@ POLICY_FIELDS: Mapping[str, str] = {
 KEYS: Mapping[str, str] = {
     "language": "text",
     "stt": "text",
+    "hints": "a list of phrases",
     "voice": "text",
     "llm": "text",
     "system": "text",
@@ -87,7 +88,8 @@ def checked(values: Mapping[str, Any]) -> dict[str, Value]:
             raise SettingError(f"there is no setting {shown(key)}.", fix=f"Use {', '.join(KEYS)}.")
         _check(key, value, KEYS[key])
     elsewhere = (*POLICY_FIELDS, *TUNING_NAMES)
-    Settings(**{key: value for key, value in values.items() if key not in elsewhere})
+    parts: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
+    Settings(**{key: value for key, value in parts.items() if key not in elsewhere})
     policy_of_keys(values)
     tuning_of_keys(values)
     return dict(values)

@@ -9,7 +9,10 @@ from discussion_helper.policy import Policy
 from discussion_helper.shown import shown
 from discussion_helper.tuning import Tuning
 
-__all__ = ["Settings"]
+__all__ = ["AUTO", "Settings"]
+
+AUTO = "auto"
+"""Instead of a language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +23,11 @@ class Settings:
     """
 
     language: str = "en"
-    """ISO 639-1 code of the conversation's language."""
+    """ISO 639-1 code of the conversation's language; "auto" = what the user speaks, which the recogniser finds out."""
     stt: str = "tiny.en"
     """Name of the recogniser's model in the manifest."""
+    hints: tuple[str, ...] = ()
+    """Names and words that are likely to be said, as they are to be spelt."""
     voice: str = "joe-medium"
     """Name of the voice's model in the manifest, or a Piper voice's FILE.onnx."""
     llm: str = "embedded"
@@ -41,6 +46,11 @@ class Settings:
     tuning: Tuning = field(default_factory=Tuning)
     """Numbers of what hears; which of them is better a replay shows."""
 
+    @property
+    def spoken_language(self) -> str | None:
+        """The language that is spoken to the user; None = the voice's, whatever it is."""
+        return None if self.language == AUTO else self.language
+
     def __post_init__(self) -> None:
         for name in ("language", "stt", "voice", "llm", "system"):
             self._check_type(name, str, "text")
@@ -51,10 +61,11 @@ class Settings:
         self._check_type("tuning", Tuning, "a Tuning")
         if not isinstance(self.inputs, tuple) or not all(isinstance(path, Path) for path in self.inputs):
             raise SettingError(f"inputs: {shown(self.inputs)} is not a tuple of paths.", fix="Use (Path(...), ...).")
-        if not (self.language.isascii() and self.language.isalpha() and len(self.language) in (2, 3)):
-            raise SettingError(
-                f"language: {shown(self.language)} is not a language code.", fix="Use two letters, such as en or de."
-            )
+        if not _is_language(self.language):
+            what = f"language: {shown(self.language)} is not a language code."
+            raise SettingError(what, fix="Use two letters, such as en or de, or auto.")
+        if not isinstance(self.hints, tuple) or not all(isinstance(hint, str) for hint in self.hints):
+            raise SettingError(f"hints: {shown(self.hints)} is not a tuple of texts.", fix='Use ("Aachen", "Piper").')
         for name in ("stt", "voice", "llm"):
             if not getattr(self, name).strip():
                 raise SettingError(f"{name}: it is empty.", fix="Leave it out for the default.")
@@ -67,6 +78,10 @@ class Settings:
         value = getattr(self, name)
         if not isinstance(value, wanted):
             raise SettingError(f"{name}: {shown(value)} is not {words}.", fix=f"Use {words}.")
+
+
+def _is_language(text: str) -> bool:
+    return text == AUTO or (text.isascii() and text.isalpha() and len(text) in (2, 3))
 
 
 def _same_file(one: Path, other: Path) -> bool:

@@ -46,6 +46,12 @@ def test_a_code_that_is_no_language_sends_nobody_to_another_model(model: str) ->
     assert model == recogniser_of(Settings(stt=model, language="EN" if model == "base" else "en")).name
 
 
+def test_a_language_is_found_out_by_a_model_that_knows_several() -> None:
+    assert recogniser_of(Settings(stt="base", language="auto")).name == "base"
+    with pytest.raises(SettingError, match=r"tiny\.en knows English only, and cannot find out the language.*stt base"):
+        recogniser_of(Settings(language="auto"))
+
+
 def test_the_default_model_is_one_file() -> None:
     choice = choose_llm(Settings())
 

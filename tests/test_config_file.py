@@ -99,6 +99,7 @@ def test_a_line_of_a_long_text_is_not_taken_for_a_setting(file: Path) -> None:
         ("barge_in_min_words = 1.5", ["barge_in_min_words: 1.5 is not a whole number"]),
         ("barge_in_min_words = 99", ["barge_in_min_words: 99 is out of range"]),
         ('barge_in_stop_words = "halt"', ["barge_in_stop_words: 'halt' is not a list of phrases"]),
+        ('hints = "Aachen"', ["hints: 'Aachen' is not a list of phrases"]),
         ("barge_in_stop_words = [5]", ["barge_in_stop_words: "]),
     ],
 )

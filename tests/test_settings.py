@@ -36,6 +36,16 @@ def test_a_setting_of_the_wrong_kind_is_named(field: str, value: Any) -> None:
         Settings(**{field: value})
 
 
+def test_the_language_may_be_found_out_and_is_then_spoken_as_the_voice_does() -> None:
+    assert (Settings(language="auto").spoken_language, Settings(language="de").spoken_language) == (None, "de")
+
+
+@pytest.mark.parametrize("hints", ["Aachen", ["Aachen"], (5,)])
+def test_hints_are_a_tuple_of_texts(hints: Any) -> None:
+    with pytest.raises(SettingError, match="hints: .* is not a tuple of texts"):
+        Settings(hints=hints)
+
+
 def test_an_output_without_recordings_is_refused() -> None:
     with pytest.raises(SettingError, match="output: it needs recordings"):
         Settings(output=Path("a.wav"))

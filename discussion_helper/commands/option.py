@@ -42,6 +42,7 @@ def chosen_parts(arguments: argparse.Namespace) -> Settings:
     return Settings(
         language=arguments.language,
         stt=arguments.stt,
+        hints=tuple(getattr(arguments, "hints", ())),
         voice=arguments.voice,
         llm=arguments.llm,
         microphone=arguments.microphone or arguments.device,
@@ -72,6 +73,8 @@ def with_file(arguments: argparse.Namespace) -> argparse.Namespace:
             _check(key, value)
             setattr(filled, name, not value if key in _FLAGS else value)
             keys.add(key)
+    if "hints" in values and not hasattr(arguments, "hints"):
+        filled.hints = values["hints"]
     if keys:  # for whoever tells what turns out to be wrong with them later
         filled.from_file = arguments.from_file = (str(config_path()), frozenset(keys))
     return filled

@@ -20,14 +20,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def _add_parts(parser: argparse.ArgumentParser) -> None:
     parts = parser.add_argument_group("what listens, answers and speaks")
-    parts.add_argument(
-        "--language", action=Given, metavar="CODE", default=_DEFAULTS.language, help="language (default: %(default)s)"
-    )
+    text = "language, or auto (default: %(default)s)"
+    parts.add_argument("--language", action=Given, metavar="CODE", default=_DEFAULTS.language, help=text)
     text = "voice model, or a Piper FILE.onnx (default: %(default)s)"
     parts.add_argument("--voice", action=Given, metavar="NAME", default=_DEFAULTS.voice, help=text)
     parts.add_argument(
         "--stt", action=Given, metavar="NAME", default=_DEFAULTS.stt, help="recogniser model (default: %(default)s)"
     )
+    text = "names and words that are likely to be said, as they are to be spelt"
+    parts.add_argument("--hints", action=Given, metavar="WORD", nargs="+", default=_DEFAULTS.hints, help=text)
     parts.add_argument(
         "--llm",
         action=Given,

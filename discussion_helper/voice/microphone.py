@@ -11,7 +11,7 @@ from discussion_helper.background import Background
 from discussion_helper.clock import now
 from discussion_helper.event_loop import LoopAffinity
 from discussion_helper.parts import Reporter
-from discussion_helper.stt.base import Recognised, Recogniser
+from discussion_helper.stt.base import KeepsLanguage, Recognised, Recogniser
 from discussion_helper.turn.turns import TurnStarted
 from discussion_helper.types import SpokenUtterance, Utterance
 from discussion_helper.voice.deciding import RESPONSE, Words
@@ -27,6 +27,7 @@ __all__ = [
     "ANSWER",
     "ANSWER_S",
     "DECIDED_S",
+    "LANGUAGE",
     "LOOP",
     "LOOP_FIX",
     "OWN_VOICE",
@@ -41,6 +42,7 @@ DECIDED_S = 0.5
 a block or two."""
 
 ANSWER = "an answer to the agent's last words"
+LANGUAGE = "clearly spoken in several turns"
 OWN_VOICE, OWN_WORDS = "the agent's own voice", "the agent's own words"
 LOOP = "three turns in a row were the agent's own words"
 LOOP_FIX = (
@@ -304,6 +306,8 @@ class MicrophoneListener:
             self._tell(note, result, spoken, what="turn" if text else "ignored", why=why, loops=loops)
         if note.own and not interrupts:
             return  # it has cut nothing
+        if text:
+            self._follow_language(result)
         self._heard.append(
             SpokenUtterance(
                 "user",
@@ -321,6 +325,12 @@ class MicrophoneListener:
         """What a turn is, and why, if nobody has told it; of the last one of a loop the way out of that."""
         reason = {"what": "half duplex", "why": LOOP, "fix": LOOP_FIX} if loops else {"what": what, "why": why}
         self._report("decision", **of_turn(note, result, self._of, score=overlap_of(result.text, spoken)), **reason)
+
+    def _follow_language(self, result: Recognised) -> None:
+        """The session goes on in the language that the recogniser has found, if it is another one."""
+        before = self._recogniser.turn_over(result) if isinstance(self._recogniser, KeepsLanguage) else ""
+        if before:
+            self._report("decision", what="language", why=LANGUAGE, language=result.language, before=before)
 
     # -- telling
 
