@@ -21,11 +21,16 @@ __all__ = [
     "model_names",
     "recogniser_of",
     "voice_of",
+    "wake_word_of",
 ]
 
 LLM_MODEL = "SmolLM2-135M"
 """What answers when nothing else was asked for."""
-_KINDS = {"stt": ("stt", "recogniser", ""), "voice": ("tts", "voice", ", or a Piper voice's FILE.onnx")}
+_KINDS = {
+    "stt": ("stt", "recogniser", ""),
+    "voice": ("tts", "voice", ", or a Piper voice's FILE.onnx"),
+    "wake_word": ("wake", "wake word", ""),
+}
 _OTHER_MODELS = (".bin", ".onnx", ".pt", ".pth", ".safetensors")
 _GGUF_FIX = "Name a model file in the GGUF format: FILE.gguf."
 _ONNX_FIX = "Name a Piper voice, FILE.onnx, with its FILE.onnx.json beside it."
@@ -81,6 +86,7 @@ def model_names(settings: Settings, *, answers: bool = True) -> list[str]:
         stt.name,
         *([voice.name] if isinstance(voice, Model) else []),
         *([LLM_MODEL] if answers and llm_of(settings) is None else []),
+        *([] if (word := wake_word_of(settings)) is None else [word.name]),
     ]
 
 
@@ -95,6 +101,12 @@ def recogniser_of(settings: Settings) -> Model:
         found = "and cannot find out the language" if settings.language == AUTO else f"not {settings.language}"
         raise SettingError(f"language: {model.name} knows English only, {found}.", fix=fix)
     return model
+
+
+def wake_word_of(settings: Settings) -> Model | None:
+    """The wake word, where one is needed to be heard. Raises SettingError naming those that there are."""
+    policy = settings.policy
+    return _model("wake_word", policy.wake_word) if policy.turn_policy == "wake_word" else None
 
 
 def voice_of(settings: Settings) -> Model | Path:

@@ -25,6 +25,9 @@ POLICY_FIELDS: Mapping[str, str] = {
     "barge_in_ramp_s": "barge_in_ramp_s",
     "barge_in_backchannels": "barge_in_backchannels",
     "barge_in_stop_words": "barge_in_stop_words",
+    "turn_policy": "turn_policy",
+    "wake_word": "wake_word",
+    "follow_up_s": "follow_up_s",
 }
 """The field of the policy that a key is."""
 KEYS: Mapping[str, str] = {
@@ -47,6 +50,9 @@ KEYS: Mapping[str, str] = {
     "barge_in_ramp_s": "a number of seconds",
     "barge_in_backchannels": "a list of phrases",
     "barge_in_stop_words": "a list of phrases",
+    "turn_policy": "text",
+    "wake_word": "text",
+    "follow_up_s": "a number of seconds",
     **dict.fromkeys(TUNING_NAMES, "a number"),
 }
 """What may stand in the file, and of what kind it is: options of `talk` without their dashes, and what may be tuned."""

@@ -9,7 +9,7 @@ __all__ = ["COARSE_KINDS", "FINE_KINDS", "Event", "Kinds"]
 
 COARSE_KINDS = ("floor", "utterance", "timing", "ended")
 """What a transcript would show; what a watcher gets who names no kinds."""
-FINE_KINDS = ("partial", "decision", "interruption", "tool", "device", "level", "shed")
+FINE_KINDS = ("partial", "decision", "interruption", "attention", "tool", "device", "level", "shed")
 """Only for those who ask."""
 
 

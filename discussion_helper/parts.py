@@ -26,6 +26,7 @@ __all__ = [
     "Responder",
     "Speculates",
     "TalkKey",
+    "TalkKey",
     "Thread",
     "Voice",
     "WarmsUp",
@@ -170,6 +171,19 @@ class Mutable(Protocol):
 
     async def mute(self, on: bool) -> None:
         """Close the device, or open it again."""
+        ...
+
+
+@runtime_checkable
+class TalkKey(Protocol):
+    """A listener that hears what is said while a key is pressed."""
+
+    async def press(self) -> None:
+        """It goes down. Raises RuntimeError where nothing can be heard."""
+        ...
+
+    async def release(self) -> None:
+        """It comes up; nothing when it is up. Raises RuntimeError where there is no such key."""
         ...
 
 

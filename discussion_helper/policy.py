@@ -3,9 +3,9 @@
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Literal, get_args
 
-from discussion_helper.bounds import check_number, check_whole
+from discussion_helper.bounds import check_number, check_one_of, check_whole
 from discussion_helper.errors import SettingError
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "MOST_SPEECH_S",
     "MOST_WORDS",
     "Policy",
+    "TurnPolicy",
     "check_sayable",
     "policy_of",
 ]
@@ -26,6 +27,9 @@ MOST_RESUME_S = 60.0
 MOST_WORDS = 20
 LEAST_RAMP_S, MOST_RAMP_S = 0.01, 0.1
 """Shorter, it would click; longer, the agent would still be heard when it is decided what the voice was."""
+
+TurnPolicy = Literal["open", "push_to_talk", "wake_word"]
+"""When what is heard may be a turn: always, while a key is pressed, or after a word and, for a while, a reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,13 @@ class Policy:
     barge_in_stop_words: tuple[str, ...] = ()
     """Phrases that always are one, beside those of the language: "stop", "wait"."""
 
+    turn_policy: TurnPolicy = "open"
+    """When what the microphone hears may be a turn."""
+    wake_word: str = "okay_nabu"
+    """With `turn_policy` "wake_word": a model of the manifest."""
+    follow_up_s: float = 6.0
+    """With that, so long after a reply the word is not needed; 0 = it always is. At most 60 s."""
+
     def __post_init__(self) -> None:
         for name in ("allow_barge_in", "speculate"):
             if not isinstance(value := getattr(self, name), bool):
@@ -72,6 +83,10 @@ class Policy:
         self._check_seconds("barge_in_min_speech_s", least=LEAST_SPEECH_S, most=MOST_SPEECH_S)
         self._check_seconds("barge_in_resume_after_s", most=MOST_RESUME_S)
         self._check_seconds("barge_in_ramp_s", least=LEAST_RAMP_S, most=MOST_RAMP_S)
+        self._check_seconds("follow_up_s", most=60.0)
+        check_one_of("turn_policy", self.turn_policy, get_args(TurnPolicy))
+        if not isinstance(self.wake_word, str) or not self.wake_word.strip():
+            raise SettingError(f"wake_word: {self.wake_word!r:.80} is no name.", fix="Use okay_nabu, for one.")
         check_whole("max_reply_sentences", self.max_reply_sentences, 0, 10_000)
         check_whole("barge_in_min_words", self.barge_in_min_words, 0, MOST_WORDS)
         self._check_phrases("barge_in_backchannels")

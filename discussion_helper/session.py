@@ -13,7 +13,7 @@ from discussion_helper.errors import SettingError
 from discussion_helper.event import Event, Kinds
 from discussion_helper.events import DropOldest, EventHub, Subscription
 from discussion_helper.failures import told
-from discussion_helper.parts import Listener, Mutable, Responder, Thread, Voice
+from discussion_helper.parts import Listener, Mutable, Responder, TalkKey, Thread, Voice
 from discussion_helper.policy import Policy
 from discussion_helper.registry import Sessions
 from discussion_helper.turns import Announcement, Typed
@@ -109,6 +109,27 @@ class Session:
         if not isinstance(self.discussion.listener, Mutable):
             raise RuntimeError("this session's listener has no microphone to mute")
         await self.discussion.listener.mute(on)
+
+    async def press(self) -> bool:
+        """Push to talk: the user has the floor until `release`, at once; whether that cut a reply.
+
+        A press without a release ends by itself, after the longest turn. Raises RuntimeError without such a key.
+        """
+        await self._key.press()
+        return await self.interrupt()
+
+    async def release(self) -> None:
+        """The user's turn ends now; nothing when none is pressed. Raises RuntimeError without such a key."""
+        await self._key.release()
+
+    @property
+    def _key(self) -> TalkKey:
+        self._supervisor.check_here()
+        if not isinstance(self.discussion.listener, TalkKey):
+            raise RuntimeError("this session's listener has no key to press")
+        if not self.started or self._stopping:
+            raise RuntimeError("the session is not running")
+        return self.discussion.listener
 
     async def stop(self) -> Conversation:
         """End the talk and release everything; idempotent, also concurrently. Takes a second at most."""

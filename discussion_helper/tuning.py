@@ -35,6 +35,8 @@ class Tuning:
     """Seconds after which a turn is cut."""
     interim_every_s: float = 0.7
     """Seconds of voice between two readings of a turn that goes on; 0 = it is read in its pauses and at its end."""
+    wake_threshold: float = 0.5
+    """Probability at which a wake word was said."""
     duck_over_db: float = 8.0
     """Decibels above the expected echo at which the agent is turned down."""
 
@@ -50,7 +52,7 @@ class Tuning:
     def _check(self, name: str, value: object) -> None:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise SettingError(f"{name}: {shown(value)} is no number.", fix="Use a number.")
-        if name.startswith("vad.") and not 0.0 < value < 1.0:
+        if name.startswith(("vad.", "wake.")) and not 0.0 < value < 1.0:
             raise SettingError(f"{name}: {shown(value)} is out of range.", fix="Use a number between 0 and 1.")
         if name.startswith("endpoint.") and not 0.0 < value <= LONGEST_S:
             fix = f"Use seconds above 0, and no more than {LONGEST_S:g}."

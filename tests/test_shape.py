@@ -18,7 +18,19 @@ LONG: Mapping[str, str] = {}  # file -> why it is longer than LONGEST lines
 
 LAYERS = (  # from the bottom; a module imports from its own layer and those below
     (
-        *("errors", "bounds", "failures", "lazy", "clock", "waiters", "event_loop", "policy", "types", "settings"),
+        *(
+            "errors",
+            "bounds",
+            "failures",
+            "lazy",
+            "clock",
+            "waiters",
+            "event_loop",
+            "policy",
+            "revision",
+            "types",
+            "settings",
+        ),
         *("config_file", "config_keys", "regular_file", "shown", "tool_use", "tuning"),
     ),
     ("models",),
@@ -26,7 +38,18 @@ LAYERS = (  # from the bottom; a module imports from its own layer and those bel
         *("event", "events", "overflow", "subscription", "watchers", "background", "closing", "generation"),
         *("iteration", "onset", "parts", "going_on", "readying", "storing", "turns"),
     ),
-    ("record", "reply", "replies", "delivery", "anticipation", "speculation", "discussion", "session", "registry"),
+    (
+        "record",
+        "reply",
+        "replies",
+        "delivery",
+        "anticipation",
+        "speculation",
+        "taking_back",
+        "discussion",
+        "session",
+        "registry",
+    ),
     ("tools",),
     ("audio",),
     ("vad", "turn", "stt", "tts", "responder"),
@@ -55,6 +78,7 @@ SHARED = (  # not adapters: parts of stages that others stand on
     *("responder.llama", "responder.patience", "responder.reasoning"),
     *("stt.mel", "tts.heard", "turn.activity", "turn.endpointing", "turn.turns"),
     *("turn.completeness", "turn.evidence", "turn.pauses", "turn.policy_endpointer", "turn.prosody"),
+    *("turn.attention", "turn.gate", "turn.push_to_talk", "turn.wake", "vad.network"),
 )
 LEAF = ("errors", "regular_file", "settings", "models")  # all that `models` may import
 TESTERS = ("testing", "commands", "bench", "web")  # who may import `testing`

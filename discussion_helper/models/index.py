@@ -78,7 +78,7 @@ def _start(package: Package, folder: Path) -> "subprocess.Popen[str]":
     here = {name: str(folder) for name in ("TMPDIR", "TEMP", "TMP")}  # the disk whose space was looked at
     try:
         return subprocess.Popen(
-            [sys.executable, *_PIP, "--dest", str(folder), package.requirement],
+            [sys.executable, *_PIP, *_platform(package), "--dest", str(folder), package.requirement],
             env={"PIP_RETRIES": "1"} | dict(os.environ) | here,
             cwd=folder,
             stdin=subprocess.DEVNULL,
@@ -89,6 +89,10 @@ def _start(package: Package, folder: Path) -> "subprocess.Popen[str]":
         )
     except OSError as error:
         raise SourceFailed(f"pip cannot be started ({error.strerror or error})") from error
+
+
+def _platform(package: Package) -> list[str]:
+    return ["--platform", package.platform] if package.platform else []
 
 
 def _follow(pip: "subprocess.Popen[str]", package: Package, report: Report) -> list[str]:

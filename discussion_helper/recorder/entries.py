@@ -5,12 +5,12 @@ from typing import Any
 
 from discussion_helper.audio.frames import Samples
 from discussion_helper.audio.inbox import Captured, DeviceLost, Played
-from discussion_helper.voice.audio_work import HalfDuplex, Listening
+from discussion_helper.voice.audio_work import HalfDuplex, Listening, TalkKey
 from discussion_helper.voice.deciding import Words
 
 __all__ = ["Called", "Cleaned", "Entry", "Gap", "Header", "Noted", "OwnVoice", "Taken", "Told"]
 
-Called = DeviceLost | Listening | Words | HalfDuplex | None
+Called = DeviceLost | Listening | Words | HalfDuplex | TalkKey | None
 
 
 @dataclass(frozen=True, slots=True)

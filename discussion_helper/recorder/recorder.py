@@ -17,7 +17,7 @@ from discussion_helper.recorder.entries import Cleaned, Entry, Gap, Header, Note
 from discussion_helper.recorder.folder import claimed
 from discussion_helper.recorder.note_line import note_line
 from discussion_helper.recorder.segments import SEGMENT_S, SegmentWriter
-from discussion_helper.voice.audio_work import HalfDuplex, Listening
+from discussion_helper.voice.audio_work import HalfDuplex, Listening, TalkKey
 from discussion_helper.voice.deciding import Words
 from discussion_helper.voice.notes import Note
 
@@ -82,7 +82,7 @@ class Recorder:
     def item(self, item: Item | None, now: float) -> None:
         """A `Tap` of the audio work."""
         if isinstance(item, Call):
-            about = item.about if isinstance(item.about, Listening | Words | HalfDuplex) else None
+            about = item.about if isinstance(item.about, Listening | Words | HalfDuplex | TalkKey) else None
             if isinstance(about, Listening):
                 self._listening = about
             self._put(Taken(about, now), _AUDIO + _RESERVE)

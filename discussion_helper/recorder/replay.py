@@ -7,14 +7,14 @@ from functools import partial
 from discussion_helper.audio.inbox import Call, Captured, DeviceLost, Item, Played
 from discussion_helper.audio.playback import Playback
 from discussion_helper.errors import DiscussionError
-from discussion_helper.recorder.entries import Cleaned, Entry, Gap, Noted, OwnVoice, Taken, Told
+from discussion_helper.recorder.entries import Called, Cleaned, Entry, Gap, Noted, OwnVoice, Taken, Told
 from discussion_helper.recorder.heard import Happened, Heard, happened, heard
 from discussion_helper.recorder.note_line import note_line
 from discussion_helper.recorder.records import Kind
 from discussion_helper.recorder.replayed_echo import ReplayedEcho
 from discussion_helper.recorder.take import Take
 from discussion_helper.recorder.word_book import Reads, WordBook
-from discussion_helper.voice.audio_work import AudioWork, HalfDuplex, Listening
+from discussion_helper.voice.audio_work import AudioWork, HalfDuplex, Listening, TalkKey
 from discussion_helper.voice.deciding import Words
 from discussion_helper.voice.hearing import RATE, EchoPath, Hearing
 from discussion_helper.voice.marks import Marks
@@ -108,7 +108,7 @@ class Replay:
         self._outcome.seconds = self._now - (self._first_s if self._first_s is not None else self._now)
         return self._outcome
 
-    def _step(self, item: Captured | Played | DeviceLost | Listening | Words | HalfDuplex | None, now: float) -> None:
+    def _step(self, item: Captured | Played | Called, now: float) -> None:
         self._place, self._now = self._place + 1, now
         if self._first_s is None:
             self._first_s = now
@@ -118,7 +118,7 @@ class Replay:
             self._work.take(Call(partial(self._work.words, words)), now)
         self._work.take(self._item(item), now)
 
-    def _item(self, item: Captured | Played | DeviceLost | Listening | Words | HalfDuplex | None) -> Item | None:
+    def _item(self, item: Captured | Played | Called) -> Item | None:
         match item:
             case Captured(frame) if not self._aligned:
                 self._aligned = round(frame.start * RATE / frame.rate) % IN_STEP == 0
@@ -127,6 +127,8 @@ class Replay:
                 return Call(partial(self._listen, item))
             case HalfDuplex():
                 return Call(self._work.go_half_duplex)
+            case TalkKey():
+                return Call(partial(self._work.key, item))
             case Words():
                 return Call(partial(self._work.words, item)) if self._book.holds(self._place) else None
             case _:

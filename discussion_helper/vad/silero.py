@@ -3,12 +3,12 @@
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from discussion_helper.audio.frames import Samples
 from discussion_helper.errors import ModelCorrupt, ModelMissing
+from discussion_helper.vad.network import small_network
 
 __all__ = ["SileroDetector", "silero_path"]
 
@@ -37,17 +37,6 @@ def _corrupt(file: Path) -> ModelCorrupt:
     return ModelCorrupt(f"The voice detector {file} is damaged or of an unknown kind.", fix=fix)
 
 
-def _session(content: bytes) -> Any:
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 4  # what goes wrong is raised; nothing is printed as well
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-
-
 class SileroDetector:
     """Voice probability for every 32 ms at 16 kHz, in about 100 µs on one core, without idle threads.
 
@@ -67,7 +56,7 @@ class SileroDetector:
         content = file.read_bytes()
         self.tuned = sha256(content).hexdigest() == _TUNED_SHA256
         try:
-            self._session = _session(content)
+            self._session = small_network(content)
             self.reset()
             silent = self.probability(np.zeros(self.frame_samples, np.float32))
         except Exception as error:  # onnxruntime's errors share no base class

@@ -1,15 +1,21 @@
 """How the parts of a voice session are put together, whatever devices and models they stand on."""
 
+from collections.abc import Mapping
+
 from discussion_helper.parts import Responder, Thread
 from discussion_helper.session import Session
 from discussion_helper.stt.base import Recogniser
 from discussion_helper.tts.base import Synthesiser
 from discussion_helper.tuning import Tuning
 from discussion_helper.turn.activity import ActivityTracker, Hysteresis
-from discussion_helper.turn.endpointing import SilenceEndpointer
+from discussion_helper.turn.attention import Attention
+from discussion_helper.turn.endpointing import Endpointer, SilenceEndpointer
+from discussion_helper.turn.push_to_talk import HeldEndpointer, PushToTalk
 from discussion_helper.turn.turns import TurnSegmenter
+from discussion_helper.turn.wake import WakeWord
 from discussion_helper.types import Policy
 from discussion_helper.vad.base import Detector
+from discussion_helper.voice.attentive import AttentiveListener, KeyListener
 from discussion_helper.voice.barge_in import OnsetRule
 from discussion_helper.voice.deciding import Decider
 from discussion_helper.voice.ducking import DuckRule
@@ -23,12 +29,21 @@ from discussion_helper.voice.speaker import SpeakerVoice
 
 __all__ = ["hearing_of", "overlap_of", "session_on"]
 
+_HEARS: Mapping[str, type[MicrophoneListener]] = {
+    "open": MicrophoneListener,
+    "push_to_talk": KeyListener,
+    "wake_word": AttentiveListener,
+}
+
 
 def overlap_of(
     policy: Policy, *, language: str | None, gate: Detector, clean_gate: Detector, tuning: Tuning | None = None
 ) -> Overlap | None:
-    """What becomes of the agent while the user speaks, if anything; the two gates are nobody else's."""
-    if not policy.allow_barge_in or not policy.barge_in_resume_after_s:
+    """What becomes of the agent while the user speaks, if anything; the two gates are nobody else's.
+
+    Nothing where a key or a word says who has the floor.
+    """
+    if policy.turn_policy != "open" or not policy.allow_barge_in or not policy.barge_in_resume_after_s:
         return None
     decider = Decider(
         _lexicon(policy, language),
@@ -54,23 +69,51 @@ def hearing_of(
     overlap: Overlap | None = None,
     tuning: Tuning | None = None,
     interim: bool = False,
+    wake: tuple[Detector, Detector] | None = None,
 ) -> Hearing:
     """What listens to a microphone of `rate` hertz; `echo` is one for the whole session: it knows the room.
 
-    `interim`: whether it asks for the words of a turn that goes on.
+    `interim`: whether it asks for the words of a turn that goes on. `wake`: with a wake word, the detector of it for
+    the microphone and the one for what the agent says; ValueError without.
     """
     tuning = tuning or Tuning()
     hysteresis = Hysteresis(on=tuning.vad_threshold, off=tuning.vad_release)
     tracker = ActivityTracker(gate=gate, judge=judge, hysteresis=hysteresis)
-    endpointer = SilenceEndpointer(
+    onset = OnsetRule(min_speech_s=policy.barge_in_min_speech_s)
+    pace = InterimPace(tuning.interim_every_s) if interim and tuning.interim_every_s else None
+    segmenter = TurnSegmenter(tracker, _endpointer_of(policy, tuning))
+    return Hearing(
+        rate,
+        segmenter=segmenter,
+        echo=echo,
+        onset=onset,
+        overlap=overlap,
+        interim=pace,
+        attention=_attention_of(policy, segmenter, tuning, wake),
+    )
+
+
+def _endpointer_of(policy: Policy, tuning: Tuning) -> Endpointer:
+    if policy.turn_policy == "push_to_talk":
+        return HeldEndpointer(early_s=tuning.endpoint_early_s, max_turn_s=tuning.endpoint_max_turn_s)
+    return SilenceEndpointer(
         silence_s=tuning.endpoint_silence_s,
         early_s=tuning.endpoint_early_s,
         max_turn_s=tuning.endpoint_max_turn_s,
     )
-    onset = OnsetRule(min_speech_s=policy.barge_in_min_speech_s)
-    pace = InterimPace(tuning.interim_every_s) if interim and tuning.interim_every_s else None
-    segmenter = TurnSegmenter(tracker, endpointer)
-    return Hearing(rate, segmenter=segmenter, echo=echo, onset=onset, overlap=overlap, interim=pace)
+
+
+def _attention_of(
+    policy: Policy, segmenter: TurnSegmenter, tuning: Tuning, wake: tuple[Detector, Detector] | None
+) -> Attention | None:
+    if policy.turn_policy == "push_to_talk":
+        return PushToTalk(segmenter, max_turn_s=tuning.endpoint_max_turn_s)
+    if policy.turn_policy == "open":
+        return None
+    if wake is None:
+        raise ValueError("a wake word needs its detectors")
+    word, threshold, follow_up_s = policy.wake_word, tuning.wake_threshold, policy.follow_up_s
+    return WakeWord(segmenter, *wake, word=word, threshold=threshold, follow_up_s=follow_up_s)
 
 
 def session_on(
@@ -88,5 +131,5 @@ def session_on(
     voice = SpeakerVoice(synthesiser, engine.playback, engine.marks, close=engine.close_loudspeaker, language=language)
     engine.on_loudspeaker_lost(voice.fail)
     only_stops = _lexicon(policy, language).only_stops
-    listener = MicrophoneListener(recogniser, engine, spoken=voice.spoken.between, only_stops=only_stops)
+    listener = _HEARS[policy.turn_policy](recogniser, engine, spoken=voice.spoken.between, only_stops=only_stops)
     return Session(listener, responder, voice, policy, thread=thread)

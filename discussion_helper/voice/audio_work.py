@@ -9,7 +9,7 @@ from discussion_helper.voice.hearing import Hearing
 from discussion_helper.voice.marks import Marks
 from discussion_helper.voice.notes import Decided, Ducked, InterimWanted, Note, Resumed
 
-__all__ = ["FIRST_S", "PLAY_S", "STALL_S", "TICK_S", "AudioWork", "HalfDuplex", "Listening", "Tap"]
+__all__ = ["FIRST_S", "PLAY_S", "STALL_S", "TICK_S", "AudioWork", "HalfDuplex", "Listening", "TalkKey", "Tap"]
 
 STALL_S = 1.0
 """A microphone that was delivering and then delivers nothing for so long is lost, though its stream says nothing."""
@@ -39,6 +39,14 @@ class Listening:
 @dataclass(frozen=True, slots=True)
 class HalfDuplex:
     """A `Call` after which only a loud voice is heard over the agent."""
+
+
+@dataclass(frozen=True, slots=True)
+class TalkKey:
+    """A `Call` about the key of push to talk, which went down or came up at `at_s`."""
+
+    down: bool
+    at_s: float
 
 
 class AudioWork:
@@ -154,6 +162,11 @@ class AudioWork:
         """What a recogniser made of the turn that is open."""
         if self._hearing is not None:
             self._tell(self._hearing.words(words))
+
+    def key(self, key: TalkKey) -> None:
+        """The key of push to talk; without a microphone it is nothing."""
+        if self._hearing is not None:
+            (self._hearing.press if key.down else self._hearing.release)(key.at_s)
 
     def go_half_duplex(self) -> None:
         """From now on only a loud voice is heard over the agent; while nothing is listened to, once something is."""

@@ -13,7 +13,7 @@ from discussion_helper.audio.playback import Playback
 from discussion_helper.background import LET_GO_S, Background
 from discussion_helper.errors import DeviceError
 from discussion_helper.voice.audio_thread import AudioThread
-from discussion_helper.voice.audio_work import AudioWork, HalfDuplex, Listening, Tap
+from discussion_helper.voice.audio_work import AudioWork, HalfDuplex, Listening, TalkKey, Tap
 from discussion_helper.voice.deciding import Words
 from discussion_helper.voice.health import Health
 from discussion_helper.voice.hearing import Hearing
@@ -149,6 +149,11 @@ class AudioEngine:
     def go_half_duplex(self) -> None:
         """From now on only a loud voice is heard over the agent; until the microphone is opened anew."""
         self._inbox.put(Call(self._work.go_half_duplex, HalfDuplex()))
+
+    def key(self, *, down: bool, at_s: float) -> None:
+        """The key of push to talk went down, or came up, at `at_s` on the clock of the event loop."""
+        key = TalkKey(down, at_s)
+        self._inbox.put(Call(lambda: self._work.key(key), key))
 
     @property
     def speaking(self) -> bool:

@@ -9,12 +9,24 @@ import numpy as np
 from discussion_helper.audio.frames import Frame, Samples
 from discussion_helper.audio.inbox import Captured, Played
 from discussion_helper.audio.resample import Resampler
+from discussion_helper.turn.attention import Attending, Attention, AttentionEvent, Listens
 from discussion_helper.turn.turns import TurnEnded, TurnEvent, TurnSegmenter
 from discussion_helper.voice.barge_in import OnsetRule
 from discussion_helper.voice.deciding import LEAST_VOICE_S
 from discussion_helper.voice.interim import LONGEST_S, InterimPace
 from discussion_helper.voice.loudness import Loudness
-from discussion_helper.voice.notes import Decided, Ducked, InterimWanted, Level, Muted, Note, Onset, Turn, WordsWanted
+from discussion_helper.voice.notes import (
+    Attends,
+    Decided,
+    Ducked,
+    InterimWanted,
+    Level,
+    Muted,
+    Note,
+    Onset,
+    Turn,
+    WordsWanted,
+)
 from discussion_helper.voice.overlap import HALF_DUPLEX, Overlap
 from discussion_helper.voice.verdict import Act
 from discussion_helper.voice.words import Words
@@ -69,11 +81,13 @@ class Hearing:
         onset: OnsetRule,
         overlap: Overlap | None = None,
         interim: InterimPace | None = None,
+        attention: Attention | None = None,
     ) -> None:
         """`rate`: hertz of the microphone. `overlap`: what becomes of the agent while the user speaks; None = nothing.
 
         Without it a voice of some length is an interruption, whatever it says. `interim`: when a turn that goes on is
-        read; None = only where its words decide something.
+        read; None = only where its words decide something. `attention`, on the same segmenter: when what is heard may
+        be a turn; None = always.
         """
         self._rate = rate
         self._segmenter = segmenter
@@ -81,6 +95,7 @@ class Hearing:
         self._onset = onset
         self._overlap = overlap
         self._interim = interim
+        self._attention = attention or Listens(segmenter)
         self._loudness = Loudness()
         self._owed: Turn | None = None
         self._told = -1
@@ -99,11 +114,20 @@ class Hearing:
     def finish(self) -> list[Note]:
         """The microphone was closed: an open turn ends, and an agent that was turned down for it goes on."""
         left = [] if self._overlap is None else self._overlap.finish(self._now_s)
-        return [*left, *(self._turn(event, self._zero_s) for event in self._segmenter.flush())]
+        return [*left, *self._heard(self._attention.finish(), self._zero_s)]
+
+    def press(self, at_s: float) -> None:
+        """The key of push to talk went down."""
+        self._attention.press(at_s)
+
+    def release(self, at_s: float) -> None:
+        """It came up."""
+        self._attention.release(at_s)
 
     def played(self, item: Played) -> None:
         """The loudspeaker got a block."""
         self._echo.feed(item)
+        self._attention.played(item.frame, item.at_s)
         if self._overlap is not None:
             self._overlap.played(item)
 
@@ -146,8 +170,8 @@ class Hearing:
     def _hear(self, block: Samples, zero_s: float) -> Iterator[Note]:
         start, self._next = self._next, self._next + BLOCK
         clean = self._echo.clean(block, zero_s + start / RATE, start)
-        yield from (self._turn(event, zero_s) for event in self._segmenter.feed(Frame(clean, RATE, start)))
         self._now_s = zero_s + self._next / RATE
+        yield from self._heard(self._attention.feed(Frame(clean, RATE, start), self._now_s), zero_s)
         self._measure_voice(start)
         begins = self._begins(self._segmenter.open_voiced_s)
         if self._overlap is not None:
@@ -208,6 +232,15 @@ class Hearing:
         """There is now enough of a voice that is not the agent's."""
         doubtful = voiced_s > self._onset.voiced_s and not self._onset.told
         return self._onset.step(voiced_s, own=doubtful and self._echo.is_own_voice())
+
+    def _heard(self, events: list[AttentionEvent], zero_s: float) -> Iterator[Note]:
+        for event in events:
+            if not isinstance(event, Attending):
+                yield self._turn(event, zero_s)
+                continue
+            yield Attends(self._now_s, event.state, event.why, event.score)
+            if event.calls:
+                yield Onset(self._now_s, 0.0)
 
     def _turn(self, event: TurnEvent, zero_s: float) -> Turn:
         turn = Turn(

@@ -5,7 +5,19 @@ from dataclasses import dataclass
 from discussion_helper.audio.frames import Samples
 from discussion_helper.turn.turns import TurnEvent
 
-__all__ = ["Decided", "Ducked", "InterimWanted", "Level", "Muted", "Note", "Onset", "Resumed", "Turn", "WordsWanted"]
+__all__ = [
+    "Attends",
+    "Decided",
+    "Ducked",
+    "InterimWanted",
+    "Level",
+    "Muted",
+    "Note",
+    "Onset",
+    "Resumed",
+    "Turn",
+    "WordsWanted",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +122,18 @@ class Decided:
 
 
 @dataclass(frozen=True, slots=True)
+class Attends:
+    """What is heard may become a turn from now on, or may not: see `turn.attention`."""
+
+    at_s: float
+    state: str
+    """"awake", "asleep", "pressed", "released"; "refused" = the agent said the wake word itself."""
+    why: str
+    score: float = 0.0
+    """Of the wake word, 0.0 to 1.0."""
+
+
+@dataclass(frozen=True, slots=True)
 class Level:
     """Root mean square of the last 100 ms at the microphone, in dBFS; -120 for silence."""
 
@@ -123,4 +147,4 @@ class Muted:
     on: bool
 
 
-Note = Turn | Onset | Ducked | Resumed | WordsWanted | InterimWanted | Decided | Level | Muted
+Note = Turn | Onset | Ducked | Resumed | WordsWanted | InterimWanted | Decided | Attends | Level | Muted

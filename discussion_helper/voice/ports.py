@@ -106,6 +106,10 @@ class Microphone(Protocol):
         """What a recogniser made of the turn that is open, for deciding about an interruption."""
         ...
 
+    def key(self, *, down: bool, at_s: float) -> None:
+        """The key of push to talk went down, or came up, at `at_s` on the clock of the event loop."""
+        ...
+
     @property
     def speaking(self) -> bool:
         """Something of a reply is still to be played."""

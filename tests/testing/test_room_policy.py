@@ -24,6 +24,9 @@ EXTREMES: dict[str, tuple[Any, ...]] = {
     "barge_in_min_words": (0, 20),
     "barge_in_backchannels": ([], ["x" * 60] * 200, ["待" * 60]),
     "barge_in_stop_words": ([], ["x" * 60] * 200, ["待" * 60]),
+    "turn_policy": ("open",),  # the others need a key, or a word: tests/voice/test_push_to_talk.py, test_wake_word.py
+    "wake_word": ("x", "y" * 100),
+    "follow_up_s": (0, 60.0),
 }
 STORY, MORE = (speech_like(2.0, 48_000, seed=seed) for seed in (7, 8))
 

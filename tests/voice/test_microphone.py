@@ -44,6 +44,8 @@ class FakeMicrophone:
     def go_half_duplex(self) -> None:
         self.half_duplex = True
 
+    def key(self, *, down: bool, at_s: float) -> None: ...
+
 
 class FakeRecogniser:
     """Takes `takes_s` for the next of `texts`."""

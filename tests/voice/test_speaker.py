@@ -66,6 +66,8 @@ class Opens:
 
     def go_half_duplex(self) -> None: ...
 
+    def key(self, *, down: bool, at_s: float) -> None: ...
+
     @property
     def speaking(self) -> bool:
         return False

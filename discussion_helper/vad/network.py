@@ -1,0 +1,17 @@
+"""A small network on onnxruntime, for the audio thread."""
+
+from typing import Any
+
+__all__ = ["small_network"]
+
+
+def small_network(content: bytes) -> Any:
+    """An inference session on one thread that never spins and prints nothing. Raises what onnxruntime raises."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 4  # what goes wrong is raised; nothing is printed as well
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
