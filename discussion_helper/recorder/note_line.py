@@ -7,6 +7,7 @@ from zlib import crc32
 
 import numpy as np
 
+from discussion_helper.turn.evidence import Reason
 from discussion_helper.turn.turns import TurnEnded, TurnPaused, TurnResumed, TurnStarted
 from discussion_helper.voice.notes import Note
 
@@ -28,6 +29,8 @@ def _plain(value: Any) -> Any:
             return {"samples": len(value), "crc32": crc32(np.ascontiguousarray(value, "<f4").tobytes())}
         case TurnStarted() | TurnPaused() | TurnResumed() | TurnEnded():
             return {"event": type(value).__name__, **_fields(value)}
+        case Reason():
+            return _fields(value)
         case bool() | np.bool_():
             return bool(value)
         case int() | np.integer():

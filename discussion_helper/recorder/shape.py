@@ -8,6 +8,7 @@ from dataclasses import MISSING, fields
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from discussion_helper.audio.frames import Samples
+from discussion_helper.turn.evidence import Reason
 from discussion_helper.turn.turns import TurnEvent
 from discussion_helper.voice.audio_work import Listening
 from discussion_helper.voice.notes import Note
@@ -100,8 +101,8 @@ def _check(name: str, kind: Any, value: object) -> None:
         _check_samples(name, value)
     elif kind == TurnEvent:
         _check_fields(_named(_TURN_EVENTS, value, "event"), value)
-    elif kind is Listening:
-        _check_fields(Listening, value)
+    elif kind in (Listening, Reason):
+        _check_fields(kind, value)
     elif get_origin(kind) is Literal:
         if value not in get_args(kind):
             raise ValueError(f"{name} is not known")

@@ -3,11 +3,12 @@
 import math
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from discussion_helper.errors import SettingError
+from discussion_helper.turn.evidence import NO_EVIDENCE, Evidence, Reason
 
-__all__ = ["Endpointer", "OpenTurn", "SilenceEndpointer", "Verdict"]
+__all__ = ["Endpointer", "Explains", "OpenTurn", "SilenceEndpointer", "Verdict"]
 
 
 class Verdict(Enum):
@@ -32,6 +33,8 @@ class OpenTurn:
     now: int
     voiced_s: float
     rate: int = 16_000
+    evidence: Evidence = NO_EVIDENCE
+    """What else is known of it; may be older than its last voice."""
 
     @property
     def silence_s(self) -> float:
@@ -48,7 +51,16 @@ class Endpointer(Protocol):
     """Decides when a turn is over. Asked every 10 ms, on the audio thread, while a turn is open."""
 
     def verdict(self, turn: OpenTurn) -> Verdict:
-        """A function of the turn alone. Must not wait, and must say LIMIT at some length."""
+        """A function of the turn, with its evidence. Must not wait, and must say LIMIT at some length."""
+        ...
+
+
+@runtime_checkable
+class Explains(Protocol):
+    """An endpointer that can say why."""
+
+    def reason(self, turn: OpenTurn) -> Reason:
+        """What it waits for, in a turn as it stands."""
         ...
 
 
@@ -74,3 +86,7 @@ class SilenceEndpointer:
         if turn.duration_s >= self.max_turn_s:
             return Verdict.LIMIT
         return Verdict.EARLY if turn.silence_s >= self.early_s else Verdict.GO_ON
+
+    def reason(self, turn: OpenTurn) -> Reason:  # noqa: ARG002 - as the port has it
+        """Always the silence."""
+        return Reason("silence", self.silence_s)

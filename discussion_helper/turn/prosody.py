@@ -8,7 +8,7 @@ __all__ = ["Prosody"]
 
 
 class Prosody(Protocol):
-    """Judges a turn by its sound: pitch, pace, the last syllable. Called by one thread at a time, off the audio thread."""
+    """Judges a turn by its sound: pitch, pace, the last syllable. For one thread, and not for the audio thread."""
 
     def score(self, samples: Samples) -> float:
         """Probability that the speaker has finished, for the turn so far with a bit of silence behind it, at 16 kHz."""

@@ -2,13 +2,14 @@
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from discussion_helper.audio.frames import Frame, Samples, silence
 from discussion_helper.turn.activity import ActivityTracker, VoiceChange, VoiceStopped
-from discussion_helper.turn.endpointing import Endpointer, OpenTurn, Verdict
+from discussion_helper.turn.endpointing import Endpointer, Explains, OpenTurn, Verdict
+from discussion_helper.turn.evidence import NO_REASON, Evidence, Reason
 
 __all__ = ["TurnEnded", "TurnEvent", "TurnPaused", "TurnResumed", "TurnSegmenter", "TurnStarted"]
 
@@ -57,6 +58,8 @@ class TurnEnded:
     end: int
     voiced_s: float
     limit: bool = False
+    reason: Reason = NO_REASON
+    """Why it was taken to be over, if it was."""
 
 
 TurnEvent = TurnStarted | TurnPaused | TurnResumed | TurnEnded
@@ -69,6 +72,7 @@ class _Turn:
     voiced_until: int
     announced: bool = False
     paused: bool = False
+    evidence: Evidence = field(default_factory=Evidence)
 
 
 class TurnSegmenter:
@@ -166,6 +170,25 @@ class TurnSegmenter:
         resumed, turn.paused = turn.paused, False
         return [TurnResumed(self._now), *self._decide(turn)] if resumed else list(self._decide(turn))
 
+    def sounds(self, until: int, prosody: float) -> None:
+        """The open turn, with its last voice before sample `until`, sounds complete with that probability."""
+        if self._turn:
+            self._turn.evidence = replace(self._turn.evidence, prosody=prosody, prosody_until=until)
+
+    def reads(self, voiced_s: float, complete: float | None) -> None:
+        """The text of the open turn's first `voiced_s` seconds of voice is complete, from 0.0 to 1.0; None = unknown.
+
+        Nothing where there is more voice by now.
+        """
+        if self._turn and voiced_s >= self._voiced_s:
+            until = self._turn.voiced_until
+            self._turn.evidence = replace(self._turn.evidence, complete=complete, complete_until=until)
+
+    @property
+    def silence_s(self) -> float:
+        """Seconds since the last voice of the open turn; 0.0 when none is open."""
+        return (self._now - self._turn.voiced_until) / self._rate if self._turn else 0.0
+
     def flush(self) -> list[TurnEvent]:
         """End an open turn now: the stream is over, or the microphone was muted."""
         return list(self._end(self._turn, limit=False)) if self._turn else []
@@ -210,17 +233,22 @@ class TurnSegmenter:
         if not turn.announced and self._voiced_s >= self._min_voiced_s:
             turn.announced = True
             yield TurnStarted(turn.onset)
-        view = OpenTurn(turn.onset, turn.voiced_until, self._now, self._voiced_s, self._rate)
+        view = OpenTurn(turn.onset, turn.voiced_until, self._now, self._voiced_s, self._rate, turn.evidence)
         verdict = self._endpointer.verdict(view)
         if verdict is Verdict.EARLY and turn.announced and not turn.paused:
             turn.paused = True
             yield TurnPaused(*self._cut(turn))
         elif verdict in (Verdict.END, Verdict.LIMIT):
-            yield from self._end(turn, limit=verdict is Verdict.LIMIT)
+            yield from self._end(turn, limit=verdict is Verdict.LIMIT, reason=self._why(view, verdict))
 
-    def _end(self, turn: _Turn, *, limit: bool) -> Iterator[TurnEvent]:
+    def _why(self, view: OpenTurn, verdict: Verdict) -> Reason:
+        if verdict is Verdict.LIMIT:
+            return Reason("the longest turn")
+        return self._endpointer.reason(view) if isinstance(self._endpointer, Explains) else Reason()
+
+    def _end(self, turn: _Turn, *, limit: bool, reason: Reason = NO_REASON) -> Iterator[TurnEvent]:
         if turn.announced:
-            yield TurnEnded(*self._cut(turn), limit)
+            yield TurnEnded(*self._cut(turn), limit, reason)
         self._turn = None
         self._floor = turn.voiced_until
         self._voiced_before_s, self._unheard_s = self._tracker.voiced_s, 0.0
