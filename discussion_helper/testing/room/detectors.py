@@ -24,7 +24,9 @@ class LevelDetector:
         self._least = 10.0 ** (dbfs / 10.0)
 
     def probability(self, samples: Samples) -> float:
-        """1.0 or 0.0."""
+        """1.0 or 0.0. Raises ValueError for another number of samples than `frame_samples`."""
+        if len(samples) != self.frame_samples:
+            raise ValueError(f"expected {self.frame_samples} samples, got {len(samples)}")
         return float(samples @ samples > self._least * len(samples))
 
     def reset(self) -> None:

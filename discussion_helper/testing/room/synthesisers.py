@@ -49,7 +49,7 @@ class CutSynthesiser:
 
     def _cut(self, text: str) -> Samples:
         count = round(len(text.split()) / WORDS_PER_S * self.rate)
-        start = zlib.crc32(text.encode()) % len(self._voice)
+        start = zlib.crc32(text.encode("utf-8", "surrogatepass")) % len(self._voice)
         samples = np.take(self._voice, np.arange(start, start + count), mode="wrap")
         edge = np.linspace(0.0, 1.0, min(round(_EDGE_S * self.rate), count), dtype=np.float32)
         samples[: len(edge)] *= edge
