@@ -26,7 +26,6 @@ __all__ = [
     "Responder",
     "Speculates",
     "TalkKey",
-    "TalkKey",
     "Thread",
     "Voice",
     "WarmsUp",
