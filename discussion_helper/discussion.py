@@ -1,6 +1,6 @@
 """The loop: listen, think, speak, be interrupted."""
 
-from typing import Self
+from typing import Any, Self
 
 import anyio
 
@@ -142,7 +142,7 @@ class Discussion:
                 case Utterance() if not turn.text.strip():
                     await self._follow_noise(turn)
                 case Utterance() if self._delivery.echoes(turn):
-                    self._record.tell("decision", {"what": "ignored", "why": "echo", "text": turn.text})
+                    self._record.tell("decision", {**_seen(turn), "what": "ignored", "why": "echo"})
                 case SpokenUtterance(wants_answer=False):
                     await self._fall_silent(turn)
                 case Utterance():
@@ -269,3 +269,9 @@ class Discussion:
     async def __aexit__(self, *exc_info: object) -> None:
         with anyio.CancelScope(shield=True):
             await self.close_parts()
+
+
+def _seen(turn: Utterance) -> dict[str, Any]:
+    """What is known of it: what its listener has measured, or when it was."""
+    seen = {"started_s": round(turn.started_s, 3), "ended_s": round(turn.ended_s, 3), "text": turn.text}
+    return seen | dict(turn.measured if isinstance(turn, SpokenUtterance) else {})

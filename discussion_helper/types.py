@@ -3,6 +3,7 @@
 Times are float seconds on the session's clock, which starts at `start()`.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import Any, Literal, NotRequired, TypedDict, get_args
@@ -133,6 +134,8 @@ class SpokenUtterance(Utterance):
     """False for "stop" and no more over the agent: it is on record, and the agent is silent."""
     decided: bool = False
     """It was said over the agent, and the listener has decided that it is no echo of that."""
+    measured: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """What the listener's own `decision` about it holds beside `what` and `why`."""
 
 
 @dataclass(frozen=True, slots=True)

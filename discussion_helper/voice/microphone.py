@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import anyio
 
@@ -318,13 +319,17 @@ class MicrophoneListener:
                 recognise_s=max(0.0, now() - note.decided_at_s),
                 wants_answer=not (interrupts and self._only_stops(text)),
                 decided=note.decided,
+                measured=self._measured(note, result, spoken),
             )
         )
 
     def _tell(self, note: Turn, result: Recognised, spoken: list[str], *, what: str, why: str, loops: bool) -> None:
         """What a turn is, and why, if nobody has told it; of the last one of a loop the way out of that."""
         reason = {"what": "half duplex", "why": LOOP, "fix": LOOP_FIX} if loops else {"what": what, "why": why}
-        self._report("decision", **of_turn(note, result, self._of, score=overlap_of(result.text, spoken)), **reason)
+        self._report("decision", **self._measured(note, result, spoken), **reason)
+
+    def _measured(self, note: Turn, result: Recognised, spoken: list[str]) -> dict[str, Any]:
+        return of_turn(note, result, self._of, score=overlap_of(result.text, spoken))
 
     def _follow_language(self, result: Recognised) -> None:
         """The session goes on in the language that the recogniser has found, if it is another one."""

@@ -262,7 +262,8 @@ async def test_what_was_heard_while_only_the_agent_was_audible_is_not_answered()
     await session.wait()
 
     assert ["question", "real"] == spoken(session)
-    assert "echo" == (await anext(decisions)).data["why"]
+    told = {"started_s": 0.5, "ended_s": 1.5, "text": "echo of the answer", "what": "ignored", "why": "echo"}
+    assert told == (await anext(decisions)).data
 
 
 async def test_what_the_listener_has_decided_about_is_no_echo_though_only_the_agent_was_audible() -> None:

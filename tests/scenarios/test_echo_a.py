@@ -43,6 +43,24 @@ async def test_a2_without_a_canceller_half_duplex_never_loops(talk: Any, long_re
         assert 1 == len(on.answers.seen)
 
 
+async def test_a2_without_barge_in_a_voice_over_the_agent_is_told_with_all_that_is_known_of_it(
+    talk: Any, long_reply: list[str]
+) -> None:
+    """With barge-in off that is an echo to the talk, which tells all that the listener has told of it."""
+    scene, policy = Scene(echo=Echo(gain_db=None)), Policy(allow_barge_in=False)
+    async with talk(long_reply, scene=scene, aec=False, policy=policy) as on:
+        await on.session.say("Tell me.")
+        on.say("speech/sphinx_cards_002.wav", "four queen of clubs", after=After("reply", 1, 1.0))
+        await on.room.reached("reply")
+        await on.room.quiet(2.0)
+        turn, echo = await on.told("decision")
+
+        assert ("turn", "ignored", "echo") == (turn["what"], echo["what"], echo["why"])
+        for name in ("started_s", "ended_s", "voiced_s", "level_dbfs", "over_echo_db", "text", "doubt", "score"):
+            assert turn[name] == echo[name]
+        assert ["Tell me."] == [it.text for it in on.said if it.speaker == "user"]
+
+
 async def test_a3_the_agents_own_sentences_are_no_turn_and_it_is_told_why(talk: Any, ears: Any) -> None:
     """A transcript with 0.8 of its words from what was just played is dropped, and an event says so.
 
