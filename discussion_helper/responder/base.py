@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from discussion_helper.clock import now
@@ -25,8 +26,8 @@ __all__ = [
     "with_system",
 ]
 
-ChatMessage = Mapping[str, str]
-"""One message of a request: `role` ("system" too) and `content`."""
+ChatMessage = Mapping[str, Any]
+"""One message of a request: `role` ("system" and "tool" too), `content`, and `tool_calls` or `tool_call_id`."""
 
 _SPEC = re.compile(r"(?P<model>.*)@(?P<url>https?://.*)", re.IGNORECASE | re.DOTALL)
 _SYNTAX = "Write `embedded`, a FILE.gguf, or MODEL@URL, for example llama3.2@http://127.0.0.1:11434/v1."
@@ -126,6 +127,8 @@ def with_system(system: str, messages: Sequence[Message]) -> list[ChatMessage]:
         role, content = message.get("role"), message.get("content")
         if role not in ("user", "assistant") or not isinstance(content, str):
             raise ValueError(f"a message needs a role, user or assistant, and a text; got the role {role!r}")
+        if not content and message.get("calls"):
+            continue
         content = content.encode("utf-8", "replace").decode()  # half an emoji cannot be sent, nor what comes after it
         if request and request[-1]["role"] == role:
             content = f"{request.pop()['content']}\n{content}"

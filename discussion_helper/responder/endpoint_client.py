@@ -1,5 +1,6 @@
 """One endpoint and one of its models: OpenAI's own client within bounds, and errors that do not hold the key."""
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -18,6 +19,8 @@ __all__ = ["EndpointClient"]
 
 _CONNECT_LIMIT_S = 5.0
 _CLOSE_LIMIT_S = 0.2
+_LONGEST_LIST = 4 << 20
+"""Bytes; OpenRouter's list of some 400 models has 0.6 MB."""
 _KEY_FIX = "Copy the key again into the environment variable OPENAI_API_KEY."
 
 
@@ -39,6 +42,8 @@ class EndpointClient:
         self.errors = EndpointErrors(base_url=self.base_url, model=self.model, api_key=api_key)
         self._headers = _left_out(self.base_url, api_key)
         self._client = _client(self.base_url, api_key)
+        self.listed: object = None
+        """The list of models that `check` got, as JSON; None before that, or if there is none."""
 
     def completion(self, messages: list[Any], fields: dict[str, Any], *, optional: str = "") -> Completion:
         """A completion that is not asked for yet; `fields` are more of the request, see Completion for `optional`."""
@@ -76,7 +81,8 @@ class EndpointClient:
         import openai
 
         try:  # the client's own limits count time in which this process is held up
-            await self._client.models.with_raw_response.list(extra_headers=self._headers, timeout=None)
+            listed = await self._client.models.with_raw_response.list(extra_headers=self._headers, timeout=None)
+            self.listed = _json_of(listed.content)
         except openai.APIStatusError as error:
             if error.status_code in (401, 403) or not 400 <= error.status_code < 500:
                 return [self.errors.of(error)]
@@ -88,6 +94,13 @@ class EndpointClient:
         """Close the connections; idempotent."""
         with anyio.move_on_after(_CLOSE_LIMIT_S, shield=True):
             await self._client.close()
+
+
+def _json_of(body: bytes) -> object:
+    try:
+        return json.loads(body) if len(body) <= _LONGEST_LIST else None
+    except (ValueError, RecursionError):
+        return None
 
 
 def _client(base_url: str, api_key: str | None) -> "AsyncOpenAI":

@@ -14,10 +14,17 @@ from discussion_helper.responder.unreachable import is_undecodable, why
 if TYPE_CHECKING:
     import openai
 
-__all__ = ["EndpointErrors"]
+__all__ = ["EndpointErrors", "TooMuchContext"]
 
 _KEY_FIX = "Set the environment variable OPENAI_API_KEY to a key that is valid there."
 _LONGEST_DETAIL = 200
+_TOO_MUCH = re.compile(r"context.{0,40}(?:length|size|window|exceed)|exceed.{0,40}context|too many (?:input )?tokens"
+                       r"|prompt is too long|maximum.{0,40}tokens", re.IGNORECASE)  # fmt: skip
+"""What OpenAI, vLLM, llama.cpp, LM Studio and others say of a request that does not fit into the model's context."""
+
+
+class TooMuchContext(EndpointRefused):
+    """The request does not fit into the model's context."""
 
 
 class EndpointErrors:
@@ -97,6 +104,9 @@ class EndpointErrors:
             return self._moved(error.response, phrase)
         if status >= 500:
             return EndpointRefused(f"{self._host} failed ({phrase}){detail}.", fix="Try again, or look at its log.")
+        if _TOO_MUCH.search(detail):
+            what = f"{self._host} refused: the conversation does not fit into the model's context ({phrase}){detail}."
+            return TooMuchContext(what, fix="Give the model's context in tokens, or choose a model with a larger one.")
         return EndpointRefused(f"{self._host} refused the request ({phrase}){detail}.", fix="Change what it names.")
 
     def _moved(self, response: Any, phrase: str) -> ResponderError:

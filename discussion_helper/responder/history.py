@@ -40,7 +40,7 @@ def with_notes(messages: Sequence[Message]) -> list[Message]:
     for at, message in enumerate(joined):
         if message.get("interrupted"):
             note = cut_note(message["content"], message.get("unheard", "") if at == newest else "")
-            told += [_plain(message)] if message["content"].strip() else []
+            told += [_plain(message)] if message["content"].strip() or message.get("calls") else []
         elif note and message.get("role") == "user":
             told.append({"role": "user", "content": f"{note}\n{message['content']}"})
             note = ""
@@ -57,20 +57,27 @@ def _joined(messages: Sequence[Message]) -> list[Message]:
         if before is not None and before.get("interrupted") and message.get("role") == "assistant":
             content = f"{before['content']} {message['content']}".strip()
             joined[-1] = {**message, "content": content}
+            if calls := [*before.get("calls", ()), *message.get("calls", ())]:
+                joined[-1]["calls"] = calls
         else:
             joined.append(message)
     return joined
 
 
 def _plain(message: Message) -> Message:
-    """Without the keys that no server knows."""
+    """Without the keys about a cut, which no server knows."""
     if "interrupted" not in message and "unheard" not in message:
         return message
-    return {"role": message["role"], "content": message["content"]}
+    plain: Message = {"role": message["role"], "content": message["content"]}
+    if calls := message.get("calls"):
+        plain["calls"] = calls
+    return plain
 
 
 def _is_fragment(message: Message) -> bool:
-    return message.get("interrupted", False) and len(message["content"].split()) < LEAST_WORDS
+    return (
+        not message.get("calls") and message.get("interrupted", False) and len(message["content"].split()) < LEAST_WORDS
+    )
 
 
 def size_of(text: str) -> int:
