@@ -61,6 +61,7 @@ class Discussion:
         self._replies: Replies  # made by `run`: a part may be replaced before that
         self._turns = Turns()
         self._tasks: anyio.abc.TaskGroup | None = None
+        self._ready = anyio.Event()
         self._stopping = False
 
     @property
@@ -106,6 +107,7 @@ class Discussion:
             await self._replies.stop()
             await self._keep_unanswered()
             self._record.set_floor(Floor.IDLE)
+            self._ready.set()
         return self.conversation
 
     async def _keep_unanswered(self) -> None:
@@ -116,13 +118,17 @@ class Discussion:
 
     async def _run_tasks(self) -> None:
         async with anyio.create_task_group() as self._tasks:
-            self._tasks.start_soon(warm_up, self._parts.values())
+            self._tasks.start_soon(self._warm_up)
             self._tasks.start_soon(self._listen)
             await self._converse()
             self._turns.close()  # at once: a turn that is accepted is answered
             self._tasks.cancel_scope.cancel()
         if self._stopping:
             self.reason = "stopped"
+
+    async def _warm_up(self) -> None:
+        await warm_up(self._parts.values())
+        self._ready.set()
 
     async def _listen(self) -> None:
         async def pump() -> None:
@@ -235,6 +241,10 @@ class Discussion:
 
     # -- from outside
 
+    async def ready(self) -> None:
+        """Return when the parts' warm-ups are over, done or out of time, or the conversation is."""
+        await self._ready.wait()
+
     async def interrupt(self) -> bool:
         """Cut the reply as a person talking over it would. False, touching nothing, unless the agent is speaking."""
         return await self._delivery.interrupt()
@@ -256,6 +266,7 @@ class Discussion:
 
     def abandon(self) -> None:
         """Nothing more is told; the clock stands still. For a loop that a hanging part never gives back."""
+        self._ready.set()
         self._record.close()
 
     async def close_parts(self) -> list[str]:

@@ -153,6 +153,11 @@ class Session:
             raise self._failure.with_traceback(self._trace)  # or each wait would lengthen it
         return self.discussion.conversation
 
+    async def ready(self) -> None:
+        """Return when the parts have loaded what they need, or the session is over; at once if either was before."""
+        self._supervisor.check_here()
+        await self.discussion.ready()
+
     @property
     def floor(self) -> Floor:
         """Who has the floor."""

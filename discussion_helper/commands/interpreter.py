@@ -1,17 +1,17 @@
-"""The interpreter of a process that holds a talk: threads that get their turn soon, and no long collections."""
+"""The interpreter of a process that holds talks: threads that get their turn soon, and no long collections."""
 
 import gc
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from discussion_helper.parts import WarmsUp
+from discussion_helper.background import LET_GO_S, Background
 
 if TYPE_CHECKING:
     from discussion_helper.app import Talk
+    from discussion_helper.session import Session
     from discussion_helper.settings import Settings
 
     Opener = Callable[[Settings], AbstractAsyncContextManager[Talk]]
@@ -31,64 +31,63 @@ instead of 48 to 99 (P99, each the median of 5 or 7 rounds in turn, `python -m b
 class PromptInterpreter:
     """Settings of the whole process while it is entered, for the command that owns it; leaving brings back the old.
 
-    Threads give up the interpreter's lock after `switch_s` (see SWITCH_S), and until `settle` nothing is collected: a
-    collection stops all threads. Loading a talk's models makes 73,000 objects that stay, and looking through them took
-    57 to 150 ms, once while they were loaded and again from time to time. Frozen, they are left alone: 0.2 ms, in as
-    much memory (609 MB). Collections of young objects, 1 a second while the models work, take 0.4 ms. All measured
-    with `python -m benchmarks.loading`.
+    It may be entered several times, also again: the last one to leave it does that. Threads give up the interpreter's
+    lock after `switch_s` (see SWITCH_S), and until `settle` nothing is collected: a collection stops all threads.
+    Loading a talk's models makes 73,000 objects that stay, and looking through them took 57 to 150 ms, once while they
+    were loaded and again from time to time. Frozen, they are left alone: 0.2 ms, in as much memory (609 MB).
+    Collections of young objects, 1 a second while the models work, take 0.4 ms. All measured with
+    `python -m benchmarks.loading`.
     """
 
     def __init__(self, *, switch_s: float = SWITCH_S) -> None:
         self._switch_s = self._before_s = switch_s
         self._collects = False
         self._settled = False
+        self._entered = 0
 
     def __enter__(self) -> Self:
-        self._before_s, self._collects = sys.getswitchinterval(), gc.isenabled()
-        sys.setswitchinterval(self._switch_s)
-        gc.disable()
+        if not self._entered:
+            self._before_s, self._collects = sys.getswitchinterval(), gc.isenabled()
+            sys.setswitchinterval(self._switch_s)
+            gc.disable()
+        self._entered += 1
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self._entered -= 1
+        if self._entered:
+            return
         sys.setswitchinterval(self._before_s)
         if self._collects:
             gc.enable()
         if self._settled:
+            self._settled = False
             gc.unfreeze()
 
     def settle(self) -> None:
         """What is to stay is loaded: from now on the collector looks at what comes later alone. Idempotent."""
-        if not self._settled:
+        if self._entered and not self._settled:
             self._settled = True
             gc.collect()  # what loading has left behind would be kept for good
             gc.freeze()
             if self._collects:
                 gc.enable()
 
-    def watch(self, *parts: object) -> None:
-        """`settle` once the warm-ups of these parts, which are still to come, are over, well or not."""
-        left = [part for part in parts if isinstance(part, WarmsUp)]
-        if not left:
-            self.settle()
-        for part in tuple(left):
-            setattr(part, "warmup", partial(self._watched, part.warmup, part, left))  # noqa: B010 - it is a method
-
-    async def _watched(self, warmup: Callable[[], Awaitable[None]], part: WarmsUp, left: list[WarmsUp]) -> None:
-        try:
-            await warmup()
-        finally:
-            left[:] = [other for other in left if other is not part]
-            if not left:
-                self.settle()
-
     def watching(self, opener: "Opener") -> "Opener":
-        """`opener`, with the parts of the talk that it opens watched."""
+        """`opener`, whose talks it is entered for, and settles for once their parts are ready."""
 
         @asynccontextmanager
         async def opened(settings: "Settings") -> "AsyncIterator[Talk]":
-            async with opener(settings) as talk:
-                discussion = talk.session.discussion
-                self.watch(discussion.listener, discussion.responder, discussion.voice)
-                yield talk
+            with self:
+                async with opener(settings) as talk:
+                    settling = Background(lambda: self._settle_with(talk.session), name="settling").start()
+                    try:
+                        yield talk
+                    finally:
+                        await settling.stop(within_s=LET_GO_S)
 
         return opened
+
+    async def _settle_with(self, session: "Session") -> None:
+        await session.ready()
+        self.settle()

@@ -3,9 +3,11 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 
 from discussion_helper.app import open_talk, responder_for
 from discussion_helper.choices import choose_llm, recogniser_of
+from discussion_helper.commands.interpreter import PromptInterpreter
 from discussion_helper.errors import ModelError, SettingError
 from discussion_helper.parts import Responder
 from discussion_helper.session import Session
@@ -20,6 +22,7 @@ class ServeParts:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self._interpreter = PromptInterpreter()
 
     @asynccontextmanager
     async def open_voice(self, wish: Wish) -> AsyncIterator[Session]:
@@ -27,7 +30,7 @@ class ServeParts:
         settings = self._wished(wish)
         if wish.language is None:
             _check_language(settings)
-        async with open_talk(settings, thread=wish.thread) as talk:
+        async with self._interpreter.watching(partial(open_talk, thread=wish.thread))(settings) as talk:
             yield talk.session
 
     def open_responder(self, wish: Wish) -> Responder:

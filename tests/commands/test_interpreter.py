@@ -11,11 +11,12 @@ from typing import Any
 import anyio
 import pytest
 
-from discussion_helper.commands import talk
+from discussion_helper.commands import serve_parts, talk
 from discussion_helper.commands.interpreter import SWITCH_S, PromptInterpreter
 from discussion_helper.session import Session
 from discussion_helper.settings import Settings
 from discussion_helper.testing import EchoResponder, ScriptedListener, SilentVoice
+from discussion_helper.web import Wish
 
 
 @pytest.fixture(autouse=True)
@@ -92,46 +93,89 @@ def test_who_wants_no_collections_at_all_gets_none() -> None:
     assert not gc.isenabled()
 
 
-@pytest.mark.anyio
-async def test_it_settles_with_the_last_warm_up_also_if_one_fails() -> None:
-    slow, broken = Loading(), Loading(ValueError("no such model"))
-    with PromptInterpreter() as interpreter:
-        interpreter.watch(slow, broken, object())
-        broken.done.set()
-        with pytest.raises(ValueError, match="no such model"):
-            await broken.warmup()
-        assert (False, False) == collects()
-        slow.done.set()
-        await slow.warmup()
-        assert (True, True) == collects()
+def test_it_may_be_entered_again_and_by_several() -> None:
+    before, interpreter = sys.getswitchinterval(), PromptInterpreter(switch_s=0.002)
+    for _ in range(2):
+        with interpreter:
+            with interpreter:
+                interpreter.settle()
+            assert pytest.approx(0.002) == sys.getswitchinterval()
+            assert (True, True) == collects()
+        assert before == sys.getswitchinterval()
+        assert (True, False) == collects()
+
+    interpreter.settle()
+    assert (True, False) == collects()
 
 
-def test_without_anything_to_load_it_settles_at_once() -> None:
-    with PromptInterpreter() as interpreter:
-        interpreter.watch(object())
-        assert (True, True) == collects()
+def opener_of(*parts: Loading) -> Any:
+    """Opens talks, each of which has the next of these to load, if any."""
+    left = list(parts)
+
+    @asynccontextmanager
+    async def opener(settings: Settings) -> AsyncIterator[Any]:
+        voice: Any = SilentVoice()
+        if left:
+            voice.warmup = left.pop(0).warmup
+        session = Session(ScriptedListener([], stays_open=True), EchoResponder(), voice)
+        yield SimpleNamespace(session=session)
+        await session.stop()
+
+    return opener
 
 
 @pytest.mark.anyio
 async def test_a_talk_that_is_watched_settles_it_when_its_parts_are_loaded() -> None:
     part = Loading()
-    voice: Any = SilentVoice()
-    voice.warmup = part.warmup
-    session = Session(ScriptedListener([], stays_open=True), EchoResponder(), voice)
+    async with PromptInterpreter().watching(opener_of(part))(Settings()) as talk:
+        talk.session.start()
+        await part.begun.wait()
+        assert (False, False) == collects()
+        part.done.set()
+        await anyio.wait_all_tasks_blocked()
+        assert (True, True) == collects()
+    assert (True, False) == collects()
 
-    @asynccontextmanager
-    async def opener(settings: Settings) -> AsyncIterator[Any]:
-        yield SimpleNamespace(session=session)
 
-    with PromptInterpreter() as interpreter:
-        async with interpreter.watching(opener)(Settings()) as talk:
-            talk.session.start()
-            await part.begun.wait()
-            assert (False, False) == collects()
-            part.done.set()
-            await anyio.wait_all_tasks_blocked()
-            assert (True, True) == collects()
-            await talk.session.stop()
+@pytest.mark.anyio
+async def test_a_talk_without_anything_to_load_settles_it_at_once() -> None:
+    async with PromptInterpreter().watching(opener_of())(Settings()) as talk:
+        talk.session.start()
+        await anyio.wait_all_tasks_blocked()
+        assert (True, True) == collects()
+
+
+@pytest.mark.anyio
+async def test_a_talk_whose_parts_fail_or_that_is_left_first_leaves_nothing_of_it() -> None:
+    part = Loading(ValueError("no such model"))
+    watching = PromptInterpreter().watching(opener_of(part, Loading()))
+    async with watching(Settings()) as talk:
+        talk.session.start()
+        part.done.set()
+        with pytest.raises(ValueError, match="no such model"):
+            await talk.session.wait()
+    assert (True, False) == collects()
+    async with watching(Settings()) as talk:
+        talk.session.start()
+    assert (True, False) == collects()
+
+
+@pytest.mark.anyio
+async def test_each_session_by_voice_that_is_served_has_it_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    part = Loading()
+    before, opener = sys.getswitchinterval(), opener_of(part)
+    monkeypatch.setattr(serve_parts, "open_talk", lambda settings, *, thread: opener(settings))
+    parts = serve_parts.ServeParts(Settings())
+    assert (True, False) == collects()
+
+    async with parts.open_voice(Wish()) as session:
+        assert pytest.approx(SWITCH_S) == sys.getswitchinterval()
+        session.start()
+        part.done.set()
+        await session.ready()
+        await anyio.wait_all_tasks_blocked()
+        assert (True, True) == collects()
+    assert (before, (True, False)) == (sys.getswitchinterval(), collects())
 
 
 def test_the_command_talk_holds_its_talk_so_and_leaves_nothing_of_it(monkeypatch: pytest.MonkeyPatch) -> None:

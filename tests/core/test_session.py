@@ -288,6 +288,43 @@ def test_starting_off_a_running_loop_raises_and_starts_nothing(session_of: Make)
 # -- wait
 
 
+def loading(warmup: Callable[[], Any]) -> Session:
+    """One that stays open, and whose voice has something to load."""
+    voice: Any = SilentVoice()
+    voice.warmup = warmup
+    return Session(ScriptedListener([], stays_open=True), EchoResponder(), voice)
+
+
+async def test_it_is_ready_when_its_parts_are_warm_and_not_before() -> None:
+    warm, ready = anyio.Event(), anyio.Event()
+    session = loading(warm.wait)
+
+    async def wait() -> None:
+        await session.ready()
+        ready.set()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(wait)
+        session.start()
+        await anyio.wait_all_tasks_blocked()
+        assert not ready.is_set()
+        warm.set()
+        await ready.wait()
+    await session.stop()
+    await session.ready()
+
+
+@pytest.mark.parametrize("started", [False, True])
+async def test_nobody_waits_for_the_warm_up_of_a_session_that_is_over(started: bool) -> None:
+    session = loading(anyio.sleep_forever)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(session.ready)
+        if started:
+            session.start()
+        await anyio.wait_all_tasks_blocked()
+        await session.stop()
+
+
 async def test_wait_before_the_start_raises(session_of: Make) -> None:
     with pytest.raises(RuntimeError, match="before start"):
         await session_of("one").wait()
