@@ -16,20 +16,23 @@ from discussion_helper.commands.talk_plan import plan_of
 from discussion_helper.commands.talk_record import add_recording, record_to
 from discussion_helper.commands.talk_thread import add_keeping, kept_thread
 from discussion_helper.commands.terminal import is_terminal
+from discussion_helper.errors import SettingError
 from discussion_helper.settings import Settings
 
 if TYPE_CHECKING:
     from discussion_helper.app import Talk
     from discussion_helper.commands.talk_face import FaceOf
     from discussion_helper.commands.talk_owner import Opener
+    from discussion_helper.commands.talk_plan import Plan
 
 __all__ = ["add_parser", "hold_talk", "run"]
 
 _KEYS = """
-Keys: Esc or Ctrl-X interrupts the answer while it is spoken, Ctrl-T closes the microphone and opens it again, Page Up
-and Page Down scroll, Enter says what was typed, Ctrl-Z stops the program and closes the microphone until the shell's
-`fg`, Ctrl-Q quits, Ctrl-C quits with exit code 130. Without a terminal on stdin and stdout there is one line on stderr
-for each event, and the lines of stdin are typed turns.
+With --push-to-talk Space is held while you talk, or pressed once before and once after; so is Enter, while nothing is
+typed, and Ctrl-Space at any time. Keys: Esc or Ctrl-X interrupts the answer while it is spoken, Ctrl-T closes the
+microphone and opens it again, Page Up and Page Down scroll, Enter says what was typed, Ctrl-Z stops the program and
+closes the microphone until the shell's `fg`, Ctrl-Q quits, Ctrl-C quits with exit code 130. Without a terminal on stdin
+and stdout there is one line on stderr for each event, and the lines of stdin are typed turns.
 """
 
 
@@ -66,7 +69,15 @@ def hold_talk(arguments: argparse.Namespace, opener: "Opener") -> int:
         exit_soon = ExitSoon(document.print, silent=document.silent)
         owner = TalkOwner(opener, face_of, document, exit_soon, suggest=suggestion)
         with exit_soon.at_once():
-            return anyio.run(owner.hold, lambda: plan_of(with_file(arguments)))
+            return anyio.run(owner.hold, lambda: _checked(plan_of(with_file(arguments))))
+
+
+def _checked(plan: "Plan") -> "Plan":
+    """Raises SettingError for push to talk where no keys are read."""
+    if plan.settings.policy.turn_policy == "push_to_talk" and not all(map(is_terminal, (sys.stdin, sys.stdout))):
+        what = "--push-to-talk needs the keyboard of a terminal."
+        raise SettingError(what, fix="Start it in one, or add --open-microphone.")
+    return plan
 
 
 @asynccontextmanager

@@ -3,7 +3,7 @@
 import anyio
 
 from discussion_helper.commands.talk_face import Face
-from discussion_helper.commands.talk_wishes import Interrupt, Mute, Say, Suspend, Wish, Wishes
+from discussion_helper.commands.talk_wishes import Interrupt, Mute, Press, Say, Suspend, Wish, Wishes
 from discussion_helper.errors import DiscussionError
 from discussion_helper.parts import Mutable
 from discussion_helper.session import Session
@@ -40,6 +40,8 @@ class Grants:
                     self._face.note(_NOT_SPEAKING)
             case Mute(on):
                 await self._session.mute(on)
+            case Press(down):
+                await (self._session.press() if down else self._session.release())
             case Say():
                 await self._say(wish)
             case Suspend(muted):

@@ -35,19 +35,33 @@ _FLOORS = {
     Floor.THINKING: ("thinking", "◌ thinking"),
     Floor.SPEAKING: ("speaking", "▶ speaking"),
 }
+_KEY_UP, _KEY_DOWN = ("faint", "○ space to talk"), ("listening", "● space is down")
 _INTERRUPT = (("Esc", "interrupt"),)
+_PUSH = (("Space", "talk"),)
 _KEYS = (("^T", "mute"), ("PgUp/PgDn", "scroll"), ("^Q", "quit"))
 
 
 def header(state: TalkState, width: int) -> Line:
     """Who has the floor on the left, the microphone's level on the right, in exactly `width` columns."""
-    style, floor = _FLOORS[state.floor]
+    style, floor = _attention(state) if state.floor is Floor.LISTENING else _FLOORS[state.floor]
     left: Line = [(f"class:{style}", f" {floor}")]
     right = _meter(state, short=width < _NARROW)
     between = width - cells(left) - cells(right)
     if between < 1:
         return [(f"class:{style}", shortened(f" {floor}", width))]
     return [*left, ("", " " * between), *right]
+
+
+def _attention(state: TalkState) -> tuple[str, str]:
+    """Whether it listens while it has nothing else to do."""
+    match state.attention:
+        case "asleep":
+            return "faint", f"○ asleep: say {printable(state.word)}"
+        case "released":
+            return _KEY_UP
+        case "pressed":
+            return _KEY_DOWN
+    return _FLOORS[Floor.LISTENING]
 
 
 def _meter(state: TalkState, *, short: bool) -> Line:
@@ -60,12 +74,12 @@ def _meter(state: TalkState, *, short: bool) -> Line:
     return [("", name), (loud, "█" * full), ("class:faint", "░" * (steps - full)), ("", " ")]
 
 
-def keys(width: int, *, below: int = 0, speaking: bool = False) -> Line:
-    """The line at the bottom: how far it is scrolled up, or the keys that do something now."""
+def keys(width: int, *, below: int = 0, speaking: bool = False, pushes: bool = False) -> Line:
+    """The line at the bottom: how far it is scrolled up, or the keys that do something now; `pushes`: one to talk."""
     if below:
         return [("class:faint", shortened(f" {below} more lines below: PgDn", width))]
     line: Line = []
-    for key, does in (_INTERRUPT if speaking else ()) + _KEYS:
+    for key, does in (_PUSH if pushes else ()) + (_INTERRUPT if speaking else ()) + _KEYS:
         item: Line = [("class:you", f" {key}"), ("class:faint", f" {does} ")]
         if cells(line) + cells(item) <= width:
             line += item

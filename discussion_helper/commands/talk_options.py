@@ -54,6 +54,9 @@ def _add_devices(parser: argparse.ArgumentParser) -> None:
 
 def _add_policy(parser: argparse.ArgumentParser) -> None:
     policy = parser.add_argument_group("manners")
+    _add_turn_policy(policy)
+    text = "wait twice as long for a speaker who pauses"
+    policy.add_argument("--patient", action="store_true", help=text)
     text = "answers cannot be interrupted by talking, or can, whatever the settings file says"
     policy.add_argument("--no-barge-in", "--barge-in", action=Given, nargs=0, default=False, help=text)
     policy.add_argument(
@@ -61,3 +64,30 @@ def _add_policy(parser: argparse.ArgumentParser) -> None:
     )
     text = "end after so many seconds of silence; 0 = never"
     policy.add_argument("--silence-timeout", action=Given, metavar="S", type=float, default=0.0, help=text)
+
+
+def _add_turn_policy(group: "argparse._ArgumentGroup") -> None:
+    group.set_defaults(turn_policy=_DEFAULTS.policy.turn_policy, wake_word=_DEFAULTS.policy.wake_word)
+    policies = group.add_mutually_exclusive_group()
+    text = "hear only what is said while a key is held, or between two strokes of it"
+    policies.add_argument("--push-to-talk", action=_TakesTurns, const="push_to_talk", nargs=0, help=text)
+    text = "hear only what follows this word, and answers to what was said: okay_nabu, for one"
+    policies.add_argument("--wake-word", action=_TakesTurns, const="wake_word", metavar="NAME", help=text)
+    text = "hear everything (default, unless the settings file says otherwise)"
+    policies.add_argument("--open-microphone", action=_TakesTurns, const="open", nargs=0, help=text)
+
+
+class _TakesTurns(argparse.Action):
+    """When what is heard may be a turn; as with `Given`, the settings file is silent about it then."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,  # noqa: ARG002 - as actions are called
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,  # noqa: ARG002
+    ) -> None:
+        namespace.turn_policy = self.const
+        if isinstance(values, str):
+            namespace.wake_word = values
+        namespace.given = {*getattr(namespace, "given", ()), "turn_policy", "wake_word"}

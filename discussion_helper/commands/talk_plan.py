@@ -73,6 +73,10 @@ def settings_of(arguments: argparse.Namespace, inputs: tuple[Path, ...], output:
         raise SettingError(what, fix="Leave it out, or name recordings with --input FILE.")
     if output and arguments.loudspeaker:
         raise SettingError("--output is written instead of playing.", fix="Leave out --loudspeaker.")
+    if inputs and arguments.turn_policy == "push_to_talk":
+        raise SettingError(
+            "--push-to-talk: recordings press no key.", fix="Add --open-microphone, or use a microphone."
+        )
     parts = chosen_parts(arguments)
     return replace(
         parts,
@@ -84,5 +88,7 @@ def settings_of(arguments: argparse.Namespace, inputs: tuple[Path, ...], output:
             allow_barge_in=not arguments.no_barge_in,
             max_reply_sentences=arguments.max_sentences,
             silence_timeout_s=arguments.silence_timeout,
+            turn_policy=arguments.turn_policy,
+            wake_word=arguments.wake_word,
         ),
     )

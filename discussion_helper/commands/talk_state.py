@@ -90,6 +90,10 @@ class TalkState:
     level: int = 0
     """Of the microphone, 0 to LEVELS."""
     muted: bool = False
+    attention: str = ""
+    """Of a talk that does not always listen: "awake" or "asleep", "pressed" or "released"."""
+    word: str = ""
+    """That wakes it."""
     problems: dict[str, str] = field(default_factory=dict)
     """Device to what is wrong with it and how to put it right."""
     waiting: list[str] = field(default_factory=list)
@@ -115,6 +119,8 @@ class TalkState:
                 self._take_partial(data.get("speaker", "user"), str(data["text"]))
             case "decision":
                 self._take_decision(event)
+            case "attention":
+                self._take_attention(str(data["state"]), str(data["why"]))
             case "device":
                 self._take_device(event)
             case "gap":
@@ -171,6 +177,12 @@ class TalkState:
             self.ignored[self.note] = self.ignored.get(self.note, 0) + 1
         if "fix" in event.data:
             self.problems[what] = f"{what.capitalize()}: {why}. {event.data['fix']}"
+
+    def _take_attention(self, state: str, why: str) -> None:
+        self.attention = state
+        if state == "asleep" and not self.word:
+            self.word = why.replace("_", " ")
+        self.note = "" if state == "pressed" else self.note
 
     def _tell_ignored(self) -> None:
         for what, times in self.ignored.items():

@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager
 
 from prompt_toolkit.application import Application
 from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.filters import Condition
 from prompt_toolkit.input import Input
 from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.layout import BufferControl, HSplit, Layout, Window
@@ -12,10 +13,11 @@ from prompt_toolkit.output import Output
 
 from discussion_helper.commands.ending import INTERRUPTED
 from discussion_helper.commands.full_screen import FullScreen, Rows, application_of, on_key
+from discussion_helper.commands.held_key import HeldKey
 from discussion_helper.commands.screen import can_suspend, columns, stop_job
 from discussion_helper.commands.talk_lines import STYLE, Transcript, header, keys, left_lines, problem_lines
 from discussion_helper.commands.talk_state import TalkState
-from discussion_helper.commands.talk_wishes import Interrupt, Mute, Say, Suspend, Wish, Wishes
+from discussion_helper.commands.talk_wishes import Interrupt, Mute, Press, Say, Suspend, Wish, Wishes
 from discussion_helper.commands.typed_text import TypedText
 from discussion_helper.commands.wrap import Line
 from discussion_helper.events import Event
@@ -50,6 +52,7 @@ class TerminalFace:
         self._state = TalkState()
         self._transcript = Transcript(self._state)
         self._typed = TypedText(LONGEST_TURN, self._tell_too_long, accept=self._say, multiline=False)
+        self._key = HeldKey(lambda down: self._ask(Press(down)))
         self._screen = FullScreen(screen, self._make_application, end)
 
     @property
@@ -61,6 +64,8 @@ class TerminalFace:
 
     def take(self, event: Event) -> None:
         """Follow one event."""
+        if event.kind == "attention" and event.data["state"] == "released":
+            self._key.reset()
         if self._state.take(event):
             self._screen.draw()
 
@@ -109,7 +114,8 @@ class TerminalFace:
         return problem_lines(self._state, width)[:height]
 
     def _bottom(self, width: int) -> Line:
-        return keys(width, below=self._transcript.below, speaking=self._state.floor is Floor.SPEAKING)
+        speaking = self._state.floor is Floor.SPEAKING
+        return keys(width, below=self._transcript.below, speaking=speaking, pushes=self._pushes())
 
     # -- the keys
 
@@ -126,7 +132,17 @@ class TerminalFace:
             ("pagedown", lambda: self._transcript.scroll(-1)),
         ):
             keys.add(name, eager=True)(on_key(does))
+        for name, works in (("c-@", self._pushes), (" ", self._talks), ("enter", self._talks)):
+            keys.add(name, eager=True, filter=Condition(works))(on_key(self._key.strike))
         return keys
+
+    def _pushes(self) -> bool:
+        """A key has to be pressed for something to be heard."""
+        return self._state.attention in ("pressed", "released")
+
+    def _talks(self) -> bool:
+        """That key is Space, or Enter: nothing is typed."""
+        return self._pushes() and not self._typed.text
 
     def _say(self, typed: Buffer) -> bool:
         """Whether the text stays in the line."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import anyio
 
-__all__ = ["WISHES_HELD", "Interrupt", "Mute", "Say", "Suspend", "Wish", "Wishes"]
+__all__ = ["WISHES_HELD", "Interrupt", "Mute", "Press", "Say", "Suspend", "Wish", "Wishes"]
 
 WISHES_HELD = 16
 """More than a person can type ahead; what comes on top is refused."""
@@ -21,6 +21,13 @@ class Mute:
     """Close the microphone, or open it again."""
 
     on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Press:
+    """The key of push to talk goes down, or comes up."""
+
+    down: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +47,7 @@ class Suspend:
     """Whether the microphone is closed already, and stays so."""
 
 
-Wish = Interrupt | Mute | Say | Suspend
+Wish = Interrupt | Mute | Press | Say | Suspend
 
 
 class Wishes:

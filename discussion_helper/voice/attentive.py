@@ -1,5 +1,7 @@
 """The listeners that do not always listen: for a wake word, and for a key."""
 
+import anyio
+
 from discussion_helper.clock import now
 from discussion_helper.voice.microphone import MicrophoneListener
 from discussion_helper.voice.notes import Attends, Note
@@ -28,6 +30,14 @@ class AttentiveListener(MicrophoneListener):
 
 class KeyListener(AttentiveListener):
     """A `TalkKey`: it hears what is said while the key is pressed."""
+
+    async def resumed(self) -> None:
+        """Never: what is said with another press is another turn."""
+        await anyio.sleep_forever()
+
+    def reopen(self, *, within_s: float) -> bool:  # noqa: ARG002 - as the port has it
+        """Never."""
+        return False
 
     async def press(self) -> None:
         """The user has the floor from now on, and for the moment before. Raises RuntimeError where nothing is heard."""

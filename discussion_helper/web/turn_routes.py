@@ -1,6 +1,8 @@
-"""/sessions/{id}/...: say something, send a message and read its turn, interrupt, cancel."""
+"""/sessions/{id}/...: say something, send a message and read its turn, push to talk, interrupt, cancel."""
 
 import secrets
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any
 
 from starlette.requests import Request
@@ -8,6 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from discussion_helper.registry import Sessions
+from discussion_helper.session import Session
 from discussion_helper.text.inputs import EventContext, UserMessageEvent
 from discussion_helper.text.stream import Stream
 from discussion_helper.web.bodies import MessageBody, SayBody, read_body
@@ -34,6 +37,8 @@ class TurnRoutes:
             Route("/sessions/{session_id}/say", self._say, methods=["POST"]),
             Route("/sessions/{session_id}/messages", self._message, methods=["POST"]),
             Route("/sessions/{session_id}/interrupt", self._interrupt, methods=["POST"]),
+            Route("/sessions/{session_id}/press", self._press, methods=["POST"]),
+            Route("/sessions/{session_id}/release", self._release, methods=["POST"]),
             Route("/sessions/{session_id}/cancel", self._cancel, methods=["POST"]),
         ]
 
@@ -56,6 +61,21 @@ class TurnRoutes:
     async def _interrupt(self, request: Request) -> Response:
         return Answer({"interrupted": await session_of(self._sessions, request).interrupt()})
 
+    async def _press(self, request: Request) -> Response:
+        with _told_refusals():
+            return Answer({"pressed": True, "interrupted": await self._voice(request).press()})
+
+    async def _release(self, request: Request) -> Response:
+        with _told_refusals():
+            await self._voice(request).release()
+        return Answer({"pressed": False})
+
+    def _voice(self, request: Request) -> Session:
+        session = session_of(self._sessions, request)
+        if isinstance(session, Stream):
+            raise Problem(409, "This is a text session.", fix="Push to talk in a voice session.")
+        return session  # type: ignore[no-any-return]
+
     async def _cancel(self, request: Request) -> Response:
         stream = self._stream(request)
         running = stream.busy
@@ -67,6 +87,14 @@ class TurnRoutes:
         if not isinstance(session, Stream):
             raise Problem(409, "This is a voice session.", fix="Use its say and interrupt, or open a text session.")
         return session
+
+
+@contextmanager
+def _told_refusals() -> Generator[None]:
+    try:
+        yield
+    except RuntimeError as refused:
+        raise Problem(409, f"No key: {refused}.", fix='Open a session with "turn_policy": "push_to_talk".') from None
 
 
 def _message(text: str) -> UserMessageEvent:
