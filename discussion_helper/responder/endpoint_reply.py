@@ -15,7 +15,7 @@ from discussion_helper.responder.window import Window
 
 __all__ = ["EndpointReply"]
 
-Ask = Callable[[Sequence[dict[str, Any]], bool], ChatStream]
+_Ask = Callable[[Sequence[dict[str, Any]], bool], ChatStream]
 
 
 class EndpointReply:
@@ -23,7 +23,7 @@ class EndpointReply:
 
     def __init__(
         self,
-        ask: Ask,
+        ask: _Ask,
         *,
         clauses: Clauses,
         calling: Calling | None,

@@ -14,6 +14,7 @@ from discussion_helper.text.artifacts import Text, TextDelta, ToolCall
 from discussion_helper.text.errors import SaveError
 from discussion_helper.text.inputs import UserMessageEvent
 from discussion_helper.text.manager import Manager
+from discussion_helper.text.providers.messages import messages_of
 from discussion_helper.text.providers.scripted import ScriptedProvider
 from discussion_helper.text.spoken import SpokenThread
 from discussion_helper.text.state import State, Turn
@@ -23,6 +24,7 @@ from discussion_helper.text.threads.json_files import JsonThreads
 from discussion_helper.text.threads.memory import MemoryThreads
 from discussion_helper.text.threads.sqlite import SqliteThreads
 from discussion_helper.text.transforms import answered_only
+from discussion_helper.tool_use import ToolUse
 from discussion_helper.types import Conversation, SpokenUtterance, Utterance
 
 pytestmark = pytest.mark.anyio
@@ -71,6 +73,27 @@ async def test_a_turn_that_wanted_silence_alone_asked_nothing(store: Any) -> Non
         assert [True, False] == [turn.wants_answer for turn in turns]
         assert [False, False] == unanswered(turns)
         assert ["It is"] == [turn.text for turn in answered_only(State([*turns, turns[1]])).turns[:-1]]
+
+
+async def test_the_tools_that_a_reply_used_are_in_the_thread_and_in_its_messages(store: Any) -> None:
+    use = ToolUse("c1", "weather", '{"city": "Rome"}', "22 degrees")
+    conversation = Conversation(
+        [
+            Utterance("user", "How warm is it?"),
+            Utterance("agent", "It is warm.", calls=(use,)),
+            Utterance("user", "And now?"),
+            Utterance("agent", "The same."),
+        ]
+    )
+    async with store:
+        thread = await store.create()
+        spoken = SpokenThread(store, thread)
+        for utterance in conversation.utterances:
+            await spoken.append(utterance)
+        assert ["user", "assistant", "tool", "assistant", "user", "assistant"] == [it.role for it in thread.state.turns]
+        assert conversation.as_messages() == spoken.messages()
+        assert [use.as_dict()] == spoken.messages()[1]["calls"]
+        assert ["assistant", "tool", "assistant"] == [it["role"] for it in messages_of(thread.state)[1:4]]
 
 
 async def test_the_messages_are_those_of_the_whole_thread(store: Any) -> None:
