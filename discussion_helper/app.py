@@ -1,5 +1,6 @@
 """The composition root: from settings to a session on real parts."""
 
+import logging
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -13,8 +14,9 @@ from discussion_helper.audio.devices import Kind, find_device
 from discussion_helper.audio.echo import EchoPath
 from discussion_helper.audio.file_devices import FileCapture
 from discussion_helper.choices import LLM_MODEL, Choices, choose, describe_llm, model_names
-from discussion_helper.errors import DeviceError, SettingError
+from discussion_helper.errors import DeviceError, ModelMissing, SettingError
 from discussion_helper.listening import hearing_with
+from discussion_helper.models import Store, load_manifest
 from discussion_helper.parts import Responder, Thread, check_parts
 from discussion_helper.recorder.recorder import Recorder, RecordTo
 from discussion_helper.recorder.talk_recording import TalkRecording, recording_to
@@ -26,17 +28,23 @@ from discussion_helper.session import Session
 from discussion_helper.settings import Settings
 from discussion_helper.stt.base import Recogniser
 from discussion_helper.tts.base import Synthesiser
-from discussion_helper.voice.assembly import session_on
+from discussion_helper.turn.pauses import PauseModel
+from discussion_helper.voice.assembly import pauses_of, session_on
 from discussion_helper.voice.devices import RATE, Devices, file_devices, sound_devices
 from discussion_helper.voice.engine import AudioEngine
 from discussion_helper.voice.health import Health
 from discussion_helper.voice.hearing import EchoPath as AnyEchoPath
 from discussion_helper.voice.hearing import Hearing
 
+from discussion_helper.voice.pause_file import PauseFile
+from discussion_helper.voice.scoring import Scorer, ScoringThread
 __all__ = ["LLM_MODEL", "Talk", "model_names", "open_talk", "responder_for"]
 
 
 @dataclass(frozen=True, slots=True)
+_log = logging.getLogger(__name__)
+
+
 class Talk:
     """A session that is ready to start, and what stands around it."""
 
@@ -81,9 +89,13 @@ async def open_talk(
     devices = await anyio.to_thread.run_sync(_devices, settings)
     await anyio.to_thread.run_sync(_try_hearing, settings)
     models = {"stt": settings.stt, "voice": settings.voice, "llm": _answers(responder, choices, settings)}
+    scorer = await anyio.to_thread.run_sync(_scorer)
+    pauses = await anyio.to_thread.run_sync(_pauses, settings)
     async with (
-        recording_to(record, settings_for(settings.policy, settings.language, settings.tuning, **models)) as recording,
-        _engine(devices, settings, None if recording is None else recording.recorder) as engine,
+    header = settings_for(settings.policy, settings.language, settings.tuning, pauses=pauses, **models)
+        _kept(pauses, settings),
+        recording_to(record, header) as recording,
+        _engine(devices, settings, None if recording is None else recording.recorder, scorer, pauses) as engine,
     ):
         answering, answers = await anyio.to_thread.run_sync(_answering, responder, choices.llm, settings)
         session = session_on(
@@ -122,7 +134,13 @@ def _check_device(field: str, name: str, kind: Kind) -> None:
         raise SettingError(f"{field}: {error.what}", fix=error.fix) from error
 
 
-def _engine(devices: Devices, settings: Settings, recorder: Recorder | None) -> AudioEngine:
+def _engine(
+    devices: Devices,
+    settings: Settings,
+    recorder: Recorder | None,
+    scorer: Scorer | None,
+    pauses: PauseModel | None,
+) -> AudioEngine:
     path = EchoPath()  # one for the whole session: it knows the room
     echo = path if recorder is None else TappedEcho(path, recorder.echo)
     return AudioEngine(
@@ -130,13 +148,53 @@ def _engine(devices: Devices, settings: Settings, recorder: Recorder | None) -> 
         open_capture=devices.open_capture,
         open_playback=devices.open_playback,
         follow=devices.follow,
-        hearing=lambda rate: _hearing(rate, echo, settings),
+        hearing=lambda rate: _hearing(rate, echo, settings, pauses),
         tap=None if recorder is None else recorder.item,
         note_tap=None if recorder is None else recorder.note,
     )
+        scorer=scorer,
 
 
 def _try_hearing(settings: Settings) -> None:
+def _scorer() -> Scorer | None:
+    """What judges how complete turns sound; None without its model, which is not needed. Raises ModelCorrupt."""
+    from discussion_helper.turn.smart_turn import SMART_TURN_MODEL, SmartTurn
+
+    try:
+        folder = Store().path_of(load_manifest().model(SMART_TURN_MODEL))
+    except ModelMissing:
+        return None
+    return ScoringThread(SmartTurn(folder))
+
+
+def _pauses(settings: Settings) -> PauseModel | None:
+    """What is known of the speaker's pauses; of recordings that speak instead nothing was kept. Raises SettingError."""
+    if not settings.learn_pauses:
+        return None
+    file = None if settings.inputs or settings.pause_file is None else PauseFile(settings.pause_file)
+    return pauses_of(settings.tuning, () if file is None else file.read())
+
+
+@asynccontextmanager
+async def _kept(pauses: PauseModel | None, settings: Settings) -> AsyncIterator[None]:
+    """On leaving, keep what was learned."""
+    before = () if pauses is None else pauses.pauses_s
+    try:
+        yield
+    finally:
+        if pauses is not None and settings.pause_file is not None and not settings.inputs:
+            with anyio.CancelScope(shield=True):
+                if pauses.pauses_s != before:
+                    await anyio.to_thread.run_sync(_keep, PauseFile(settings.pause_file), pauses.pauses_s)
+
+
+def _keep(file: PauseFile, pauses_s: tuple[float, ...]) -> None:
+    try:
+        file.write(pauses_s)
+    except SettingError as error:  # the talk is over, and was fine
+        _log.warning("%s %s", error.what, error.fix)
+
+
     """Import and check what hears, which the event loop makes anew whenever the microphone is opened.
 
     Else it imports onnxruntime there, beside the models that are being loaded: on two busy cores the loop stood still
@@ -146,9 +204,9 @@ def _try_hearing(settings: Settings) -> None:
     _hearing(RATE, EchoPath(), settings)
 
 
-def _hearing(rate: int, echo: AnyEchoPath, settings: Settings) -> Hearing:
+def _hearing(rate: int, echo: AnyEchoPath, settings: Settings, pauses: PauseModel | None = None) -> Hearing:
     policy, language, tuning = settings.policy, settings.language, settings.tuning
-    return hearing_with(rate, echo, policy=policy, language=language, tuning=tuning, interim=True)
+    return hearing_with(rate, echo, policy=policy, language=language, tuning=tuning, interim=True, pauses=pauses)
 
 
 def _ears_and_voice(choices: Choices, settings: Settings) -> tuple[Recogniser, Synthesiser]:

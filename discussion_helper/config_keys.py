@@ -40,6 +40,7 @@ KEYS: Mapping[str, str] = {
     "microphone": "text",
     "loudspeaker": "text",
     "barge_in": "true or false",
+    "learn_pauses": "true or false",
     "max_sentences": "a whole number",
     "silence_timeout": "a number of seconds",
     "speculate": "true or false",

@@ -2,6 +2,7 @@
 
 from discussion_helper.models import Store, load_manifest
 from discussion_helper.tuning import Tuning
+from discussion_helper.turn.pauses import PauseModel
 from discussion_helper.types import Policy
 from discussion_helper.vad.silero import SileroDetector
 from discussion_helper.vad.wake_word import WakeWordDetector
@@ -20,11 +21,14 @@ def hearing_with(
     language: str | None,
     tuning: Tuning | None = None,
     interim: bool = False,
+    pauses: PauseModel | None = None,
 ) -> Hearing:
     """What hears a microphone of `rate` hertz in a real talk; `echo` is one for the whole session.
 
     `interim`: whether it asks for the words of a turn that goes on, for them to be seen; they decide nothing.
-    Raises ModelMissing or ModelCorrupt for the neural detector or a wake word, ModelError where LiteRT is missing for it.
+    `pauses`: what was learned of the speaker, one for the whole session; None = nothing is.
+    Raises ModelMissing or ModelCorrupt for the neural detector or a wake word, ModelError where LiteRT is missing
+    for it.
     """
     overlap = overlap_of(
         policy,
@@ -48,4 +52,6 @@ def hearing_with(
         tuning=tuning,
         interim=interim,
         wake=wake,
+        language=language,
+        pauses=pauses,
     )

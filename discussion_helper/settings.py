@@ -42,6 +42,10 @@ class Settings:
     """Recordings that speak as the user, one turn a file, instead of a microphone."""
     output: Path | None = None
     """WAV file that is written instead of playing to a loudspeaker."""
+    learn_pauses: bool = True
+    """Whether a talk learns how long the user pauses in a turn, and waits accordingly."""
+    pause_file: Path | None = None
+    """Where that is kept between talks; None = nowhere."""
     policy: Policy = field(default_factory=Policy)
     tuning: Tuning = field(default_factory=Tuning)
     """Numbers of what hears; which of them is better a replay shows."""
@@ -57,6 +61,8 @@ class Settings:
         for name in ("microphone", "loudspeaker"):
             self._check_type(name, str | None, "text")
         self._check_type("output", Path | None, "a path")
+        self._check_type("pause_file", Path | None, "a path")
+        self._check_type("learn_pauses", bool, "true or false")
         self._check_type("policy", Policy, "a Policy")
         self._check_type("tuning", Tuning, "a Tuning")
         if not isinstance(self.inputs, tuple) or not all(isinstance(path, Path) for path in self.inputs):

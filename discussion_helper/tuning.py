@@ -28,9 +28,16 @@ class Tuning:
     vad_release: float = 0.35
     """Probability below which the voice has stopped; not above `vad_threshold`."""
     endpoint_silence_s: float = 0.5
-    """Seconds without voice that end a turn; fewer than `endpoint_max_turn_s`."""
+    """Seconds without voice that end a turn when nothing else is known of it, neither how it sounds and reads nor how
+    its speaker pauses; fewer than `endpoint_max_turn_s`. Of the other waits it is the measure."""
     endpoint_early_s: float = 0.2
     """Seconds after which work begins that is thrown away if the user goes on; not more than `endpoint_silence_s`."""
+    endpoint_sure_s: float = 0.3
+    """Seconds without voice that end a turn which sounds and reads complete."""
+    endpoint_longest_s: float = 2.5
+    """Seconds without voice that end every turn, however unfinished it seems."""
+    endpoint_patient: float = 1.0
+    """So many times as long as usual a silent speaker is waited for."""
     endpoint_max_turn_s: float = 60.0
     """Seconds after which a turn is cut."""
     interim_every_s: float = 0.7

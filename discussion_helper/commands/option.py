@@ -6,9 +6,13 @@ from typing import Any
 
 from discussion_helper.errors import SettingError
 from discussion_helper.settings import Settings
+from discussion_helper.tuning import Tuning
+from discussion_helper.voice.pause_file import pause_file_path
 
-__all__ = ["Given", "chosen_parts", "with_file"]
+__all__ = ["PATIENT", "Given", "chosen_parts", "with_file"]
 
+PATIENT = 2.0
+"""What `--patient` makes of `endpoint.patient`: times as long as usual."""
 _INSTEAD: Mapping[str, tuple[str, ...]] = {
     "microphone": ("device", "input"),
     "loudspeaker": ("device", "output"),
@@ -38,7 +42,9 @@ def chosen_parts(arguments: argparse.Namespace) -> Settings:
 
     Raises SettingError.
     """
-    only_there: dict[str, Any] = getattr(arguments, "only_in_file", {})
+    only_there: dict[str, Any] = {**getattr(arguments, "only_in_file", {})}
+    if getattr(arguments, "patient", False):
+        only_there["tuning"] = only_there.get("tuning", Tuning()).changed({"endpoint.patient": PATIENT})
     return Settings(
         language=arguments.language,
         stt=arguments.stt,
@@ -47,6 +53,7 @@ def chosen_parts(arguments: argparse.Namespace) -> Settings:
         llm=arguments.llm,
         microphone=arguments.microphone or arguments.device,
         loudspeaker=arguments.loudspeaker or arguments.device,
+        pause_file=pause_file_path(),
         **only_there,
     )
 
@@ -66,6 +73,7 @@ def with_file(arguments: argparse.Namespace) -> argparse.Namespace:
     values = read_config()
     if values:
         filled.only_in_file = {"policy": policy_of_keys(values), "tuning": tuning_of_keys(values)}
+        filled.only_in_file["learn_pauses"] = values.get("learn_pauses", True)
     for key, value in values.items():
         name = _FLAGS.get(key, key)
         instead = any(getattr(arguments, other, None) for other in _INSTEAD.get(key, ()))

@@ -112,10 +112,12 @@ def _outcome(take: "Take", heeded: "Heeded", arguments: argparse.Namespace) -> "
     from discussion_helper.listening import hearing_with
     from discussion_helper.recorder.replay import Replay
 
-    def hearing(rate: int, echo: "AnyEchoPath") -> "Hearing":
-        return hearing_with(rate, echo, policy=heeded.policy, language=heeded.language, tuning=heeded.tuning)
-
     def replayed(read: "Reads | None" = None) -> "Outcome":
+        policy, language, tuning, pauses = heeded.policy, heeded.language, heeded.tuning, heeded.pauses()
+
+        def hearing(rate: int, echo: "AnyEchoPath") -> "Hearing":
+            return hearing_with(rate, echo, policy=policy, language=language, tuning=tuning, pauses=pauses)
+
         return Replay(take, hearing, EchoPath(), read=read).run()
 
     if not arguments.recognise:

@@ -14,18 +14,27 @@ from discussion_helper.audio.playback import Position
 from discussion_helper.recorder.entries import Called, Cleaned, Entry, Gap, Header, Noted, OwnVoice, Taken, Told
 from discussion_helper.recorder.records import Kind, framed
 from discussion_helper.recorder.shape import LATEST, RATES, check_note, loaded, made, number, whole
-from discussion_helper.voice.audio_work import HalfDuplex, Listening, TalkKey
+from discussion_helper.voice.audio_work import HalfDuplex, Listening, Reopened, TalkKey
 from discussion_helper.voice.deciding import Words
 from discussion_helper.voice.hearing import BLOCK
+from discussion_helper.voice.scored import Scored
 
 __all__ = ["FORMAT", "DamagedError", "decoded", "encoded", "header_of", "header_record"]
 
-FORMAT = 3
+FORMAT = 4
 """Of the header and all records behind it."""
 _BLOCK = struct.Struct("<ddIqB")
 _POSITION = struct.Struct("<qqI")
 _CLEANED = struct.Struct("<qddB")
-_CALLED = {"lost": DeviceLost, "listening": Listening, "words": Words, "half duplex": HalfDuplex, "key": TalkKey}
+_CALLED = {
+    "lost": DeviceLost,
+    "listening": Listening,
+    "words": Words,
+    "half duplex": HalfDuplex,
+    "key": TalkKey,
+    "scored": Scored,
+    "reopened": Reopened,
+}
 _FLOATS, _SHORTS = 0, 1
 _LONGEST_S = 10.0
 """Of a block; a device delivers some hundredths of it at once."""

@@ -60,6 +60,8 @@ class Heard:
                 return "agent turned down"
             case "Resumed":
                 return "nothing is turned down any more" if self.interrupts else "agent goes on"
+            case "ProsodyWanted":
+                return "asked how complete the turn sounds"
             case "WordsWanted":
                 return f"words asked for after {voiced_s:.2f} s of voice"
             case "Decided":

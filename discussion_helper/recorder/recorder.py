@@ -17,9 +17,10 @@ from discussion_helper.recorder.entries import Cleaned, Entry, Gap, Header, Note
 from discussion_helper.recorder.folder import claimed
 from discussion_helper.recorder.note_line import note_line
 from discussion_helper.recorder.segments import SEGMENT_S, SegmentWriter
-from discussion_helper.voice.audio_work import HalfDuplex, Listening, TalkKey
+from discussion_helper.voice.audio_work import HalfDuplex, Listening, Reopened, TalkKey
 from discussion_helper.voice.deciding import Words
 from discussion_helper.voice.notes import Note
+from discussion_helper.voice.scored import Scored
 
 __all__ = ["CLOSE_S", "DEFAULT_MINUTES", "PACE_S", "RecordTo", "Recorder"]
 
@@ -32,6 +33,8 @@ _AUDIO, _RESERVE = 2_000, 500
 """Places for blocks of audio, which are 6 s of both directions and of what comes of them, and for all else."""
 
 _Raw = tuple[Note] | Entry
+_Recorded = Listening | Words | HalfDuplex | TalkKey | Scored | Reopened
+"""What a call is about, if it matters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,7 @@ class Recorder:
     def item(self, item: Item | None, now: float) -> None:
         """A `Tap` of the audio work."""
         if isinstance(item, Call):
-            about = item.about if isinstance(item.about, Listening | Words | HalfDuplex | TalkKey) else None
+            about = item.about if isinstance(item.about, _Recorded) else None
             if isinstance(about, Listening):
                 self._listening = about
             self._put(Taken(about, now), _AUDIO + _RESERVE)

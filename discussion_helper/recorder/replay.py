@@ -12,13 +12,15 @@ from discussion_helper.recorder.heard import Happened, Heard, happened, heard
 from discussion_helper.recorder.note_line import note_line
 from discussion_helper.recorder.records import Kind
 from discussion_helper.recorder.replayed_echo import ReplayedEcho
+from discussion_helper.recorder.score_book import ScoreBook
 from discussion_helper.recorder.take import Take
 from discussion_helper.recorder.word_book import Reads, WordBook
-from discussion_helper.voice.audio_work import AudioWork, HalfDuplex, Listening, TalkKey
+from discussion_helper.voice.audio_work import AudioWork, HalfDuplex, Listening, Reopened, TalkKey
 from discussion_helper.voice.deciding import Words
 from discussion_helper.voice.hearing import RATE, EchoPath, Hearing
 from discussion_helper.voice.marks import Marks
 from discussion_helper.voice.notes import Note
+from discussion_helper.voice.scored import Scored
 
 __all__ = ["IN_STEP", "WARM_S", "MakesHearing", "Outcome", "Replay"]
 
@@ -75,6 +77,7 @@ class Replay:
         self._noted = noted
         self._outcome = Outcome(exact=take.begins)
         self._book = WordBook.of(take.entries((Kind.CAPTURED, Kind.PLAYED, Kind.CALLED, Kind.NOTED)), read)
+        self._scores = ScoreBook.of(take.entries((Kind.CAPTURED, Kind.PLAYED, Kind.CALLED, Kind.NOTED)))
         self._echo = ReplayedEcho(echo)
         self._hearing = hearing
         self._work = AudioWork(noted=self._note, lost=_nobody, failed=self._fail)
@@ -116,6 +119,8 @@ class Replay:
             self._warm_s = now + WARM_S
         for words in self._book.due(now):
             self._work.take(Call(partial(self._work.words, words)), now)
+        for scored in self._scores.due(now):
+            self._work.take(Call(partial(self._work.scored, scored)), now)
         self._work.take(self._item(item), now)
 
     def _item(self, item: Captured | Played | Called) -> Item | None:
@@ -129,6 +134,10 @@ class Replay:
                 return Call(self._work.go_half_duplex)
             case TalkKey():
                 return Call(partial(self._work.key, item))
+            case Reopened():
+                return Call(self._work.reopened)
+            case Scored():
+                return Call(partial(self._work.scored, item)) if self._scores.holds(self._place) else None
             case Words():
                 return Call(partial(self._work.words, item)) if self._book.holds(self._place) else None
             case _:
@@ -159,6 +168,7 @@ class Replay:
     def _note(self, note: Note) -> None:
         self._add(note_line(note), self._outcome.replayed)
         self._book.noted(note, self._place, self._now)
+        self._scores.noted(note, self._place, self._now)
         if self._noted is not None:
             self._noted(note)
 

@@ -10,7 +10,9 @@ from discussion_helper.recorder.entries import Header
 from discussion_helper.settings import Settings
 from discussion_helper.shown import LONGEST, shown
 from discussion_helper.tuning import TUNING_NAMES, Tuning
+from discussion_helper.turn.pauses import PauseModel
 from discussion_helper.types import Policy
+from discussion_helper.voice.assembly import pauses_of
 
 __all__ = ["NAMES", "Heeded", "heeded_by", "settings_for", "tried"]
 
@@ -22,6 +24,12 @@ class Heeded:
     policy: Policy
     language: str = "en"
     tuning: Tuning = field(default_factory=Tuning)
+    pauses_s: tuple[float, ...] | None = None
+    """What was known of the speaker's pauses at the talk's beginning; None = none were learned."""
+
+    def pauses(self) -> PauseModel | None:
+        """The model that the talk began with."""
+        return None if self.pauses_s is None else pauses_of(self.tuning, self.pauses_s)
 
     def value(self, name: str) -> Any:
         """Of the setting with that name, one of `NAMES`."""
@@ -55,10 +63,21 @@ NAMES: Mapping[str, str] = {name: kind for name, kind in KEYS.items() if name in
 """What may be set for a replay, by the names of the settings file, and of what kind it is."""
 
 
-def settings_for(policy: Policy, language: str, tuning: Tuning | None = None, **models: str) -> dict[str, Any]:
-    """What a header holds of the settings; `models`: what recognises, speaks and answers, by name."""
+def settings_for(
+    policy: Policy,
+    language: str,
+    tuning: Tuning | None = None,
+    *,
+    pauses: PauseModel | None = None,
+    **models: str,
+) -> dict[str, Any]:
+    """What a header holds of the settings.
+
+    `pauses`: what is known of the speaker's, as it is now. `models`: what recognises, speaks and answers, by name.
+    """
+    known = {} if pauses is None else {"pauses": list(pauses.pauses_s)}
     tuning = tuning or Tuning()
-    return {"language": language, "policy": asdict(policy), "tuning": tuning.as_mapping(), **models}
+    return {"language": language, "policy": asdict(policy), "tuning": tuning.as_mapping(), **known, **models}
 
 
 def heeded_by(header: Header) -> Heeded:
@@ -67,7 +86,8 @@ def heeded_by(header: Header) -> Heeded:
     try:
         tuning = Tuning.from_mapping(settings.get("tuning", {}))
         language = Settings(language=settings.get("language", "en")).language
-        return Heeded(Policy.from_mapping(settings.get("policy", {})), language, tuning)
+        pauses_s = None if settings.get("pauses") is None else tuple(float(it) for it in settings["pauses"])
+        return Heeded(Policy.from_mapping(settings.get("policy", {})), language, tuning, pauses_s)
     except (SettingError, TypeError, AttributeError) as error:
         what = f"The recording's settings are not those of this version ({error})."
         raise AudioFileError(what, fix=f"It was made by version {header.package}.") from error

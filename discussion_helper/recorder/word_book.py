@@ -54,7 +54,8 @@ class _Due:
 class WordBook:
     """Asked in the replay, it gives what was recorded for the same ask at the same item, or for nearly the same later.
 
-    `unknown` counts the asks about an agent that was turned down for which it had nothing; others decide nothing.
+    `unknown` counts the asks about an agent that was turned down for which it had
+    nothing; without others a turn ends by the rest of what is known.
     """
 
     read: Reads | None = None

@@ -22,10 +22,11 @@ def replayed(folder: str | os.PathLike[str], *settings: str, take: int = -1) -> 
     chosen = takes_in(Path(folder))[take]
     heeded = tried(heeded_by(chosen.header), settings)
     notes: list[Note] = []
+    pauses = heeded.pauses()
     outcome = Replay(
         chosen,
         lambda rate, echo: hearing_with(
-            rate, echo, policy=heeded.policy, language=heeded.language, tuning=heeded.tuning
+            rate, echo, policy=heeded.policy, language=heeded.language, tuning=heeded.tuning, pauses=pauses
         ),
         EchoPath(),
         noted=notes.append,

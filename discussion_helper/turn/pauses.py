@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 from discussion_helper.errors import SettingError
 
-__all__ = ["LEAST_S", "LONGEST_S", "MOST", "PauseBounds", "PauseModel"]
+__all__ = ["FLOOR_S", "LEAST_S", "LONGEST_S", "MOST", "PauseBounds", "PauseModel"]
 
 LEAST_S = 0.2
 """Shorter ones are sounds: a stop consonant is silent for 0.1 s. No turn ends in them anyway."""
 LONGEST_S = 3.0
 """Longer ones are no pauses in a sentence; the 95th percentile of those in telephone calls is 1.4 to 2.5 s."""
+FLOOR_S = 0.4
+"""Nobody is waited for less: a voice needs 0.1 s to be certain, and a breath takes 0.3 s."""
 MOST = 40
 """So many are remembered: some ten turns of somebody who pauses often."""
 _SHARE = 0.9
@@ -28,7 +30,7 @@ class PauseBounds:
     """What the wait that was learned stays between, and what it is before anything was. Raises SettingError."""
 
     usual_s: float = 0.5
-    floor_s: float = 0.4
+    floor_s: float = FLOOR_S
     ceiling_s: float = 2.5
 
     def __post_init__(self) -> None:

@@ -143,9 +143,9 @@ class TurnSegmenter:
             return events + self._push(frame.samples)
         return self._push(np.concatenate((np.zeros(frame.start - expected, np.float32), frame.samples)))
 
-    def so_far(self) -> TurnPaused | None:
-        """The open turn as it stands, as if it paused now; None when none is open."""
-        return TurnPaused(*self._cut(self._turn)) if self._turn else None
+    def so_far(self, *, whole: bool = False) -> TurnPaused | None:
+        """The open turn as it stands, as if it paused now; None when none is open. `whole`: with all the silence."""
+        return TurnPaused(*self._cut(self._turn, whole=whole)) if self._turn else None
 
     def since(self, sample: int) -> TurnPaused | None:
         """What came from `sample` on, with as much before it as before a voice, as if it were a turn that pauses now.
@@ -257,8 +257,8 @@ class TurnSegmenter:
     def _voiced_s(self) -> float:
         return self._tracker.voiced_s - self._voiced_before_s + self._unheard_s
 
-    def _cut(self, turn: _Turn) -> tuple[Samples, int, int, float]:
-        end = min(turn.voiced_until + self._tail, self._now)
+    def _cut(self, turn: _Turn, *, whole: bool = False) -> tuple[Samples, int, int, float]:
+        end = self._now if whole else min(turn.voiced_until + self._tail, self._now)
         samples = np.concatenate(self._blocks)[turn.start - self._first : end - self._first]
         return samples, turn.start, end, self._voiced_s
 

@@ -1,6 +1,6 @@
 """How the parts of a voice session are put together, whatever devices and models they stand on."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from discussion_helper.parts import Responder, Thread
 from discussion_helper.session import Session
@@ -9,7 +9,9 @@ from discussion_helper.tts.base import Synthesiser
 from discussion_helper.tuning import Tuning
 from discussion_helper.turn.activity import ActivityTracker, Hysteresis
 from discussion_helper.turn.attention import Attention
-from discussion_helper.turn.endpointing import Endpointer, SilenceEndpointer
+from discussion_helper.turn.endpointing import Endpointer
+from discussion_helper.turn.pauses import FLOOR_S, PauseBounds, PauseModel
+from discussion_helper.turn.policy_endpointer import Patience, PolicyEndpointer
 from discussion_helper.turn.push_to_talk import HeldEndpointer, PushToTalk
 from discussion_helper.turn.turns import TurnSegmenter
 from discussion_helper.turn.wake import WakeWord
@@ -20,6 +22,7 @@ from discussion_helper.voice.barge_in import OnsetRule
 from discussion_helper.voice.deciding import Decider
 from discussion_helper.voice.ducking import DuckRule
 from discussion_helper.voice.engine import AudioEngine
+from discussion_helper.voice.finishing import Finishing
 from discussion_helper.voice.hearing import EchoPath, Hearing
 from discussion_helper.voice.interim import InterimPace
 from discussion_helper.voice.lexicon import Lexicon
@@ -27,7 +30,7 @@ from discussion_helper.voice.microphone import MicrophoneListener
 from discussion_helper.voice.overlap import Overlap
 from discussion_helper.voice.speaker import SpeakerVoice
 
-__all__ = ["hearing_of", "overlap_of", "session_on"]
+__all__ = ["hearing_of", "overlap_of", "pauses_of", "session_on"]
 
 _HEARS: Mapping[str, type[MicrophoneListener]] = {
     "open": MicrophoneListener,
@@ -70,18 +73,21 @@ def hearing_of(
     tuning: Tuning | None = None,
     interim: bool = False,
     wake: tuple[Detector, Detector] | None = None,
+    language: str | None = None,
+    pauses: PauseModel | None = None,
 ) -> Hearing:
     """What listens to a microphone of `rate` hertz; `echo` is one for the whole session: it knows the room.
 
     `interim`: whether it asks for the words of a turn that goes on. `wake`: with a wake word, the detector of it for
-    the microphone and the one for what the agent says; ValueError without.
+    the microphone and the one for what the agent says; ValueError without. `language`: of the texts that say whether a
+    turn is over. `pauses`: what was learned of the speaker, one for the whole session too; None = nothing is.
     """
     tuning = tuning or Tuning()
     hysteresis = Hysteresis(on=tuning.vad_threshold, off=tuning.vad_release)
     tracker = ActivityTracker(gate=gate, judge=judge, hysteresis=hysteresis)
     onset = OnsetRule(min_speech_s=policy.barge_in_min_speech_s)
     pace = InterimPace(tuning.interim_every_s) if interim and tuning.interim_every_s else None
-    segmenter = TurnSegmenter(tracker, _endpointer_of(policy, tuning))
+    segmenter = TurnSegmenter(tracker, _endpointer_of(policy, tuning, pauses))
     return Hearing(
         rate,
         segmenter=segmenter,
@@ -90,16 +96,27 @@ def hearing_of(
         overlap=overlap,
         interim=pace,
         attention=_attention_of(policy, segmenter, tuning, wake),
+        finishing=Finishing(segmenter, language=language, pauses=pauses),
     )
 
 
-def _endpointer_of(policy: Policy, tuning: Tuning) -> Endpointer:
+def pauses_of(tuning: Tuning, pauses_s: Iterable[float] = ()) -> PauseModel:
+    """What is known of a speaker's pauses: those remembered, within the bounds of the tuning."""
+    usual_s, longest_s = tuning.endpoint_silence_s, max(tuning.endpoint_silence_s, tuning.endpoint_longest_s)
+    return PauseModel(pauses_s, bounds=PauseBounds(usual_s, min(usual_s, FLOOR_S), longest_s))
+
+
+def _endpointer_of(policy: Policy, tuning: Tuning, pauses: PauseModel | None) -> Endpointer:
     if policy.turn_policy == "push_to_talk":
         return HeldEndpointer(early_s=tuning.endpoint_early_s, max_turn_s=tuning.endpoint_max_turn_s)
-    return SilenceEndpointer(
+    longest_s = max(tuning.endpoint_sure_s, tuning.endpoint_longest_s)
+    return PolicyEndpointer(
         silence_s=tuning.endpoint_silence_s,
         early_s=tuning.endpoint_early_s,
         max_turn_s=tuning.endpoint_max_turn_s,
+        patient=tuning.endpoint_patient,
+        pauses=pauses,
+        patience=Patience(sure_s=tuning.endpoint_sure_s, longest_s=longest_s),
     )
 
 

@@ -7,9 +7,21 @@ from discussion_helper.audio.inbox import Call, Captured, DeviceLost, Item, Play
 from discussion_helper.voice.deciding import Words
 from discussion_helper.voice.hearing import Hearing
 from discussion_helper.voice.marks import Marks
-from discussion_helper.voice.notes import Decided, Ducked, InterimWanted, Note, Resumed
+from discussion_helper.voice.notes import Decided, Ducked, InterimWanted, Note, ProsodyWanted, Resumed
+from discussion_helper.voice.scored import Scored
 
-__all__ = ["FIRST_S", "PLAY_S", "STALL_S", "TICK_S", "AudioWork", "HalfDuplex", "Listening", "TalkKey", "Tap"]
+__all__ = [
+    "FIRST_S",
+    "PLAY_S",
+    "STALL_S",
+    "TICK_S",
+    "AudioWork",
+    "HalfDuplex",
+    "Listening",
+    "Reopened",
+    "TalkKey",
+    "Tap",
+]
 
 STALL_S = 1.0
 """A microphone that was delivering and then delivers nothing for so long is lost, though its stream says nothing."""
@@ -49,6 +61,11 @@ class TalkKey:
     at_s: float
 
 
+@dataclass(frozen=True, slots=True)
+class Reopened:
+    """A `Call` after which the newest turn goes on with the one before it, though the agent had begun to answer."""
+
+
 class AudioWork:
     """A function of the items and their times: it has no thread and no clock.
 
@@ -64,13 +81,14 @@ class AudioWork:
         failed: Callable[[Exception], object],
         tap: Tap | None = None,
         note_tap: Callable[[Note], object] | None = None,
+        ask: Callable[[ProsodyWanted], object] | None = None,
     ) -> None:
         """`note_tap` is shown every note that matters, on the audio thread, behind the item that it comes of.
 
-        It must not wait.
+        It must not wait, nor must `ask`, which is given what prosody is wanted for; None = nobody judges it.
         """
         self._noted, self._lost, self._failed = noted, lost, failed
-        self._tap, self._note_tap = tap, note_tap
+        self._tap, self._note_tap, self._ask = tap, note_tap, ask
         self._hearing: Hearing | None = None
         self._microphone = ""
         self._before = 0.0
@@ -168,6 +186,16 @@ class AudioWork:
         if self._hearing is not None:
             (self._hearing.press if key.down else self._hearing.release)(key.at_s)
 
+    def scored(self, scored: Scored) -> None:
+        """How complete the open turn sounds."""
+        if self._hearing is not None:
+            self._hearing.scored(scored)
+
+    def reopened(self) -> None:
+        """The newest turn goes on with the one before it."""
+        if self._hearing is not None:
+            self._hearing.reopened()
+
     def go_half_duplex(self) -> None:
         """From now on only a loud voice is heard over the agent; while nothing is listened to, once something is."""
         self._half_duplex_due = self._hearing is None
@@ -179,6 +207,8 @@ class AudioWork:
             self._act(note)
             if self._note_tap is not None and not isinstance(note, InterimWanted):
                 self._note_tap(note)
+            if isinstance(note, ProsodyWanted) and self._ask is not None:
+                self._ask(note)
             self._call(self._noted, note)
 
     def _act(self, note: Note) -> None:

@@ -14,6 +14,8 @@ a turn without barge-in that the talk itself ignores as an "echo", for the agent
 * `ducked_s`, where the agent was turned down for it: how long, before it was decided.
 * `text`, `doubt` and `score`, where words were read: those, how unsure of them the recogniser is (`doubt.py`), and the
   share of them that the agent had just said (`echo_text.py`).
+* `rule`, `wait_s`, `prosody` and `complete`, of a turn that ended by itself: by which rule, after how many seconds
+  without voice it was due, how complete it sounded, and how complete its text was, from 0.0 to 1.0 where that is known.
 * `fix`, where something should be done about it.
 
 Other `decision` events, of the talk itself, have `what` and `why` alone: "resumed", for one.
@@ -23,6 +25,8 @@ from collections.abc import Callable
 from typing import Any
 
 from discussion_helper.stt.base import Recognised
+from discussion_helper.turn.evidence import Reason
+from discussion_helper.turn.turns import TurnEnded
 from discussion_helper.voice.notes import Decided, Turn
 
 __all__ = ["of_turn", "of_verdict"]
@@ -44,7 +48,16 @@ def of_turn(note: Turn, result: Recognised, of: Callable[[float], float], *, sco
     return {
         **_seen(note, of, voiced_s=getattr(note.event, "voiced_s", 0.0)),
         **_read(result.text, result.no_speech_probability - result.average_logprob, score),
+        **(_ended(note.event.reason) if isinstance(note.event, TurnEnded) else {}),
     }
+
+
+def _ended(reason: Reason) -> dict[str, Any]:
+    if not reason.rule:
+        return {}
+    known = {"prosody": reason.prosody, "complete": reason.complete}
+    scores = {name: round(score, 2) for name, score in known.items() if score >= 0.0}
+    return {"rule": reason.rule, "wait_s": round(reason.wait_s, 3), **scores}
 
 
 def _seen(note: Decided | Turn, of: Callable[[float], float], *, voiced_s: float) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from discussion_helper.audio.playback import Playback
 from discussion_helper.background import LET_GO_S, Background
 from discussion_helper.errors import DeviceError
 from discussion_helper.voice.audio_thread import AudioThread
-from discussion_helper.voice.audio_work import AudioWork, HalfDuplex, Listening, TalkKey, Tap
+from discussion_helper.voice.audio_work import AudioWork, HalfDuplex, Listening, Reopened, TalkKey, Tap
 from discussion_helper.voice.deciding import Words
 from discussion_helper.voice.health import Health
 from discussion_helper.voice.hearing import Hearing
@@ -23,6 +23,8 @@ from discussion_helper.voice.notes import Note
 from discussion_helper.voice.pauses import Pauses
 from discussion_helper.voice.ports import Device, Driver, Ears, Runner, Sink, Source
 from discussion_helper.voice.reopening import Reopening, opened_again
+from discussion_helper.voice.scored import Scored
+from discussion_helper.voice.scoring import Scorer
 
 __all__ = ["FADED_S", "HANGS_S", "AudioEngine"]
 
@@ -66,13 +68,14 @@ class AudioEngine:
         follow: Callable[[Callable[[], object]], Awaitable[None]] | None = None,
         tap: Tap | None = None,
         note_tap: Callable[[Note], object] | None = None,
+        scorer: Scorer | None = None,
     ) -> None:
         """`inbox`: what the devices feed. `hearing` makes what listens, from the microphone's rate.
 
         The openers block; they raise DeviceError. That of the loudspeaker gives the same `playback` each time.
         `driver` makes what drives the audio work, `run` runs what blocks. `follow` calls what it is given, on the event
         loop and until cancelled, when a device should be opened anew. `tap` is shown every item on its way, `note_tap`
-        every note.
+        every note. `scorer` judges how complete turns sound; None = nobody does.
         """
         self._open_capture = open_capture
         self._open_playback = open_playback
@@ -85,7 +88,15 @@ class AudioEngine:
         self._run = run
         self._follow = follow
         self._is_moved = False
-        self._work = AudioWork(noted=self._noted, lost=self._lost, failed=self._fail, tap=tap, note_tap=note_tap)
+        self._scorer = scorer
+        self._work = AudioWork(
+            noted=self._noted,
+            lost=self._lost,
+            failed=self._fail,
+            tap=tap,
+            note_tap=note_tap,
+            ask=None if scorer is None else scorer.ask,
+        )
         self._driver = driver(inbox, self._work)
         self._reopening = Reopening()
         self._losses = self._overflows = self._underflows = 0
@@ -95,6 +106,8 @@ class AudioEngine:
         self._playback = self._sink.playback
         self.marks = Marks(self._playback)
         self._pauses = Pauses(self._playback, self.marks)
+        if self._scorer is not None:
+            self._scorer.start(self._scored)
         self._driver.start(self.marks)
         self._reopening.start()
         if (follow := self._follow) is not None:
@@ -110,6 +123,8 @@ class AudioEngine:
             await self.close_microphone()
             await self.close_loudspeaker()
             await self._run(self._driver.close)  # also where the loudspeaker hangs
+            if self._scorer is not None:
+                await self._run(self._scorer.close)
             await self._reopening.close()
 
     @property
@@ -139,6 +154,7 @@ class AudioEngine:
 
     async def open_microphone(self, ears: Ears) -> str:
         """Open it and tell `ears` of what is heard; its name. Raises DeviceError."""
+            judges_prosody=self._scorer is not None,
         self._ears = ears
         return self._listen_to(await self._run(self._open_capture))
 
@@ -161,6 +177,14 @@ class AudioEngine:
         return not self._playback.idle
 
     async def close_microphone(self) -> None:
+    def reopened(self) -> None:
+        """The newest turn goes on with the one before it, though the agent had begun to answer: a pause to learn."""
+        self._inbox.put(Call(self._work.reopened, Reopened()))
+
+    def _scored(self, scored: Scored) -> None:
+        """From the scorer's thread."""
+        self._inbox.put(Call(lambda: self._work.scored(scored), scored))
+
         """Close it; a turn that is open ends. Idempotent."""
         await self._reopening.stop("capture")
         capture, self._capture = self._capture, None

@@ -13,6 +13,7 @@ from discussion_helper.turn.attention import Attending, Attention, AttentionEven
 from discussion_helper.turn.turns import TurnEnded, TurnEvent, TurnSegmenter
 from discussion_helper.voice.barge_in import OnsetRule
 from discussion_helper.voice.deciding import LEAST_VOICE_S
+from discussion_helper.voice.finishing import Finishing
 from discussion_helper.voice.interim import LONGEST_S, InterimPace
 from discussion_helper.voice.loudness import Loudness
 from discussion_helper.voice.notes import (
@@ -28,6 +29,7 @@ from discussion_helper.voice.notes import (
     WordsWanted,
 )
 from discussion_helper.voice.overlap import HALF_DUPLEX, Overlap
+from discussion_helper.voice.scored import Scored
 from discussion_helper.voice.verdict import Act
 from discussion_helper.voice.words import Words
 
@@ -82,12 +84,13 @@ class Hearing:
         overlap: Overlap | None = None,
         interim: InterimPace | None = None,
         attention: Attention | None = None,
+        finishing: Finishing | None = None,
     ) -> None:
         """`rate`: hertz of the microphone. `overlap`: what becomes of the agent while the user speaks; None = nothing.
 
         Without it a voice of some length is an interruption, whatever it says. `interim`: when a turn that goes on is
         read; None = only where its words decide something. `attention`, on the same segmenter: when what is heard may
-        be a turn; None = always.
+        be a turn; None = always. `finishing`, too: what the end of a turn is judged by.
         """
         self._rate = rate
         self._segmenter = segmenter
@@ -96,6 +99,7 @@ class Hearing:
         self._overlap = overlap
         self._interim = interim
         self._attention = attention or Listens(segmenter)
+        self._finishing = finishing or Finishing(segmenter)
         self._loudness = Loudness()
         self._owed: Turn | None = None
         self._told = -1
@@ -128,17 +132,27 @@ class Hearing:
         """The loudspeaker got a block."""
         self._echo.feed(item)
         self._attention.played(item.frame, item.at_s)
+        self._finishing.played(item)
         if self._overlap is not None:
             self._overlap.played(item)
 
     def words(self, words: Words) -> list[Note]:
         """A recogniser has read what there is of the open turn; what follows from it."""
+        self._finishing.words(words)
         if self._overlap is None:
             return []
         notes = self._overlap.words(words, self._now_s)
         opens = self._segmenter.open_voiced_s == 0.0
         unheard = [*self._hear_unheard(self._overlap, self._zero_s)] if opens else []
         return [*unheard, *self._dated(notes, self._zero_s)]
+
+    def scored(self, scored: Scored) -> None:
+        """A judge of prosody has heard the open turn; what follows from it comes with the next block."""
+        self._finishing.scored(scored)
+
+    def reopened(self) -> None:
+        """The newest turn goes on with the one before it, though the agent had begun to answer."""
+        self._finishing.reopened()
 
     def captured(self, item: Captured) -> list[Note]:
         """The microphone delivered a block; what came of it."""
@@ -180,6 +194,8 @@ class Hearing:
             yield Onset(self._now_s, self._segmenter.open_voiced_s)
         if self._interim is not None and self._interim.is_due(self._segmenter.open_voiced_s):
             yield from self._read_meanwhile()
+        if not self._onset.is_own:
+            yield from self._finishing.wanted()
 
     def _read_meanwhile(self) -> Iterator[InterimWanted]:
         """Not what may be the agent's own voice, nor while the agent is turned down: its words are asked for anyway."""
@@ -235,6 +251,7 @@ class Hearing:
 
     def _heard(self, events: list[AttentionEvent], zero_s: float) -> Iterator[Note]:
         for event in events:
+            self._finishing.heard(event, zero_s)
             if not isinstance(event, Attending):
                 yield self._turn(event, zero_s)
                 continue

@@ -14,6 +14,7 @@ __all__ = [
     "Muted",
     "Note",
     "Onset",
+    "ProsodyWanted",
     "Resumed",
     "Turn",
     "WordsWanted",
@@ -88,6 +89,19 @@ class InterimWanted:
     voiced_s: float
 
 
+@dataclass(frozen=True, slots=True)
+class ProsodyWanted:
+    """How complete the open turn sounds is wanted: what was heard of it, at most 8 s, up to sample `end`.
+
+    `until`: the sample after its last voice. It is for the scorer, which the audio thread itself gives it to.
+    """
+
+    samples: Samples
+    start: int
+    end: int
+    until: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
     """What a voice over the agent is, and why. Levels in dB.
@@ -147,4 +161,4 @@ class Muted:
     on: bool
 
 
-Note = Turn | Onset | Ducked | Resumed | WordsWanted | InterimWanted | Decided | Attends | Level | Muted
+Note = Turn | Onset | Ducked | Resumed | WordsWanted | InterimWanted | ProsodyWanted | Decided | Attends | Level | Muted

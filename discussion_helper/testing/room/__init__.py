@@ -33,7 +33,7 @@ from discussion_helper.testing.room.detectors import (
     cheap_detectors,
 )
 from discussion_helper.testing.room.echo import Echo
-from discussion_helper.testing.room.inline import InlineRecogniser, InlineSynthesiser
+from discussion_helper.testing.room.inline import InlineRecogniser, InlineScorer, InlineSynthesiser
 from discussion_helper.testing.room.line import After, Line
 from discussion_helper.testing.room.recognisers import KnownSound, MatchingRecogniser, ScriptedRecogniser
 from discussion_helper.testing.room.room import Room
@@ -50,6 +50,7 @@ __all__ = [
     "Echo",
     "Hanging",
     "InlineRecogniser",
+    "InlineScorer",
     "InlineSynthesiser",
     "KnownSound",
     "LevelDetector",

@@ -13,10 +13,16 @@ from discussion_helper.stt.base import Recognised, Recogniser
 from discussion_helper.testing.room.limits import check_rate, check_seconds
 from discussion_helper.testing.virtual_clock import VirtualTimeLoop
 from discussion_helper.tts.base import Speech, Synthesiser
+from discussion_helper.turn.prosody import Prosody
+from discussion_helper.voice.notes import ProsodyWanted
+from discussion_helper.voice.scored import Scored
+from discussion_helper.voice.scoring import Answers
 
-__all__ = ["InlineRecogniser", "InlineSynthesiser", "charged"]
+__all__ = ["SCORE_S", "InlineRecogniser", "InlineScorer", "InlineSynthesiser", "charged"]
 
 T = TypeVar("T")
+SCORE_S = 0.06
+"""Of a talk on two cores: 45 ms for a score, and the way there and back."""
 
 
 async def charged(call: Callable[[], Awaitable[T]], delay_s: float) -> T:
@@ -84,3 +90,24 @@ class InlineSynthesiser:
     async def aclose(self) -> None:
         """Release it, in no time."""
         await charged(self._synthesiser.aclose, 0.0)
+
+
+class InlineScorer:
+    """A `Scorer` whose scores come `delay_s` after they were asked for, while the clock stands still."""
+
+    def __init__(self, prosody: Prosody, *, delay_s: float = SCORE_S) -> None:
+        check_seconds("delay_s", delay_s)
+        self._prosody = prosody
+        self._delay_s = delay_s
+
+    def start(self, answers: Answers) -> None:
+        """Begin."""
+        self._answers = answers
+
+    def ask(self, wanted: ProsodyWanted) -> None:
+        """Judge it, in no time, and answer later."""
+        scored = Scored(wanted.until, self._prosody.score(wanted.samples))
+        asyncio.get_running_loop().call_later(self._delay_s, self._answers, scored)
+
+    def close(self) -> None:
+        """Nothing to end."""

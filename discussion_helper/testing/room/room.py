@@ -19,6 +19,7 @@ from discussion_helper.policy import Policy
 from discussion_helper.session import Session
 from discussion_helper.stt.base import Recogniser
 from discussion_helper.testing.room.detectors import Detectors
+from discussion_helper.testing.room.inline import InlineScorer
 from discussion_helper.testing.room.limits import check_each, check_lasting, check_rate, check_seconds, check_type
 from discussion_helper.testing.room.line import After, Line
 from discussion_helper.testing.room.recognisers import MatchingRecogniser
@@ -31,6 +32,8 @@ from discussion_helper.testing.room.world import LIMIT_S, RoomWorld
 from discussion_helper.testing.virtual_clock import VirtualTimeLoop
 from discussion_helper.tts.base import Synthesiser
 from discussion_helper.tuning import Tuning
+from discussion_helper.turn.pauses import PauseModel
+from discussion_helper.turn.prosody import Prosody
 from discussion_helper.types import Floor
 from discussion_helper.voice.assembly import hearing_of, overlap_of, session_on
 from discussion_helper.voice.audio_work import AudioWork, Tap
@@ -62,10 +65,13 @@ class Room:
         tuning: Tuning | None = None,
         tap: Tap | None = None,
         note_tap: Callable[[Note], object] | None = None,
+        prosody: Prosody | None = None,
+        pauses: PauseModel | None = None,
         limit_s: float = LIMIT_S,
     ) -> None:
         """`detectors` makes what hears voices, None = as in a real talk; `echo_path` makes what removes the echo. `tap`
-        is shown every item, and `note_tap` every note, of the audio work.
+        is shown every item, and `note_tap` every note, of the audio work. `prosody` judges how complete turns sound, in
+        60 ms, and `pauses` learns how the speaker pauses; None = nobody does.
 
         A talk beyond `limit_s` raises RuntimeError, so that no test runs for ever. Raises SettingError.
         """
@@ -75,6 +81,7 @@ class Room:
         self.scene = scene or Scene()
         self._detectors, self._echo_path, self._tap = detectors, echo_path, tap
         self._tuning, self._note_tap = tuning, note_tap
+        self._prosody, self._pauses = prosody, pauses
         self._limit_s = limit_s
         self._exit = AsyncExitStack()
         self._session: Session | None = None
@@ -112,6 +119,7 @@ class Room:
             follow=self._world.follow,
             tap=self._tap,
             note_tap=self._note_tap,
+            scorer=None if self._prosody is None else InlineScorer(self._prosody),
         )
 
     async def _run(self, fn: Callable[[], T], /) -> T:
@@ -132,12 +140,22 @@ class Room:
         return self._world.driver
 
     def _hearing(self, rate: int, echo: AnyEchoPath) -> Hearing:
-        policy, language, tuning = self._policy, self._language, self._tuning
+        policy, language, tuning, pauses = self._policy, self._language, self._tuning, self._pauses
         if self._detectors is None:
-            return hearing_with(rate, echo, policy=policy, language=language, tuning=tuning)
+            return hearing_with(rate, echo, policy=policy, language=language, tuning=tuning, pauses=pauses)
         by = self._detectors()
         overlap = overlap_of(policy, language=language, gate=by.eager, clean_gate=by.clean, tuning=tuning)
-        return hearing_of(rate, gate=by.gate, judge=by.judge, echo=echo, policy=policy, overlap=overlap, tuning=tuning)
+        return hearing_of(
+            rate,
+            gate=by.gate,
+            judge=by.judge,
+            echo=echo,
+            policy=policy,
+            overlap=overlap,
+            tuning=tuning,
+            language=language,
+            pauses=pauses,
+        )
 
     # -- the talk
 
