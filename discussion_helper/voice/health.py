@@ -34,6 +34,8 @@ class Health:
     """The most that waited in the queue to the audio thread at once, in blocks; it holds 400."""
     losses: int = 0
     """Times that a device went away."""
+    judges_prosody: bool = False
+    """A model judges how complete turns sound; without it their ends are told by silence, text and pauses alone."""
 
 
 class Lateness:
