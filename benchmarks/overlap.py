@@ -1,13 +1,14 @@
 """Measure what people and sounds over the agent do to it, in the simulated room: duck, decide, stop or go on.
 
     python -m benchmarks.overlap [--quick] [--only people|sounds|selves] [--clips FOLDER] [--sounds FOLDER]
-                                 [--rows FILE] [--plot FILE] [--delay SECONDS]
+                                 [--rows FILE] [--plot FILE] [--delay SECONDS] [--second SECONDS]
 
 The whole of a talk but its devices runs: the canceller, the detectors, the rules, the recogniser (tiny.en), the
 session; the agent speaks with pieces of the default voice at -22 dBFS. Each clip is said over a reply, 2.5 s after it
 began. Times are from a clip's first voiced sample at the microphone, at the loudspeaker, in ms. The recogniser is
 charged 0.3 s a call, as it takes while the machine has other things to do. Loudspeaker and microphone have a latency of
-20 and 10 ms. The rooms have 0.25 s of reverberation and noise at -65 dBFS.
+20 and 10 ms. The rooms have 0.25 s of reverberation and noise at -65 dBFS. With `--second` a second opinion is had of
+base (`stt/second_opinion.py`), which is charged so much.
 
 Sounds are those of `benchmarks.sounds`: the clips', of `--sounds` too (kinds backchannel, noise, music and singing; its
 clips of kind speech are people), and babble. The last table judges what the recogniser said of all of them again with
@@ -34,6 +35,7 @@ from discussion_helper.bench.texts import TEXTS
 from discussion_helper.events import Event, Subscription
 from discussion_helper.models import Store, load_manifest
 from discussion_helper.session import Session
+from discussion_helper.stt.second_opinion import SecondOpinion
 from discussion_helper.stt.whisper import WhisperRecogniser
 from discussion_helper.testing.room import After, CutSynthesiser, Echo, InlineRecogniser, Room, Scene, run_in_room
 from discussion_helper.tts.piper import PiperSynthesiser
@@ -73,9 +75,10 @@ def main() -> None:
     parser.add_argument("--rows", type=Path, help="write every row there, as CSV")
     parser.add_argument("--plot", type=Path, help="draw the curve over the bar of doubt there, as PNG")
     parser.add_argument("--delay", type=float, default=0.3, help="seconds that the recogniser takes")
+    parser.add_argument("--second", type=float, help="seconds that base takes for a second opinion; without it: none")
     given = parser.parse_args()
     clips = [*load_clips(given.clips), *(load_clips(given.sounds) if given.sounds else ())]
-    bench = Bench(anyio.run(_agent), given.delay)
+    bench = Bench(anyio.run(_agent), given.delay, given.second)
     console = Console()
     if given.only in (None, "people", "sounds"):
         said = _said(clips, given.only)[:: 4 if given.quick else 1]
@@ -125,8 +128,8 @@ class Looks:
 class Bench:
     """The agent, and how things are said over it."""
 
-    def __init__(self, agent: Samples, delay_s: float) -> None:
-        self._agent, self._delay_s = agent, delay_s
+    def __init__(self, agent: Samples, delay_s: float, second_s: float | None = None) -> None:
+        self._agent, self._delay_s, self._second_s = agent, delay_s, second_s
 
     def rows(self, echo: Echo, sayings: Sequence[Saying]) -> list[Row]:
         """Everybody and everything over one echo."""
@@ -155,8 +158,8 @@ class Bench:
         return table
 
     def _session(self, room: Room) -> Session:
-        model = WhisperRecogniser(Store().path_of(load_manifest().model("tiny.en")), language="en")
-        recogniser = InlineRecogniser(model, delay_s=self._delay_s)
+        first = _recogniser("tiny.en", self._delay_s)
+        recogniser = first if self._second_s is None else SecondOpinion(first, _recogniser("base", self._second_s))
         voice = CutSynthesiser(rate=RATE, voice=self._agent, dbfs=AGENT_DBFS)
         return room.session(responder=Nothing(), recogniser=recogniser, synthesiser=voice)
 
@@ -174,6 +177,11 @@ class Bench:
             return turned_down, cut, sum(event.data.get("speaker") == "user" for event in told)
 
         return run_in_room(hold, Room(Scene(echo=echo)))
+
+
+def _recogniser(name: str, delay_s: float) -> InlineRecogniser:
+    model = WhisperRecogniser(Store().path_of(load_manifest().model(name)), language="en")
+    return InlineRecogniser(model, delay_s=delay_s)
 
 
 async def _over_a_reply(

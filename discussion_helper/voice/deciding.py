@@ -5,13 +5,15 @@ it is silent: the words of an interruption are heard without it, and it goes on 
 else. The rules, in this order:
 
 1. A stop word is an interruption, whatever else is said.
-2. The agent's own voice is none, nor is what holds no voice.
+2. The agent's own voice is none, nor is what holds no voice. A voice most of which was heard before the agent was turned
+   down, and that stopped when it was, was the agent's, whatever it was compared with.
 3. Words are one: at least `min_words` that are no listener's response, in at least `min_speech_s` of voice. Of a voice
    that goes on there must be 0.8 s, for a recogniser is often wrong about half a word.
 4. Nothing but listener's responses is none, once the voice has paused. Nor is a sound without words, nor one with words
    of which the recogniser is not sure (`doubt.py`).
 5. Who talks on for 2 s is interrupting, unless the recogniser was asked three times and there were no such words. Then
    the agent goes on, and the recogniser is asked again each time there is half as much more: words still interrupt.
+   A voice that has paused by then is judged by all of its words.
 6. A voice that the eager gate hears all the time and the neural detector does not, a whisper, is asked about once: only
    two words of which the recogniser is very sure are an interruption.
 """
@@ -103,13 +105,15 @@ class Decider:
         self._asked = 0
         self._unheard_at_s: float | None = None
         self._released = self._opens = False
-        self._voiced_s = self._others_s = self._ignored_s = 0.0
+        self._voiced_s = self._others_s = self._ignored_s = self._quiet_s = 0.0
+        self._beside_s = self._alone_s = 0.0
         self._ask_at_s = math.inf
         self._alarms = Alarms()
 
     def step(self, evidence: Evidence) -> Verdict | None:
         """The next 10 ms."""
         self._follow_turn(evidence)
+        self._quiet_s = evidence.quiet_s
         if self.ducked_at_s is not None:
             return self._decide(evidence, evidence.at_s - self.ducked_at_s)
         if self._released:
@@ -125,13 +129,15 @@ class Decider:
             return self._late_words(words, at_s)
         if self.ducked_at_s is None or self.decided is not None:
             return None
+        if words.final and self._stopped_with_it():
+            return self._conclude(Act.RESUME, "the agent's own voice", at_s)
         unheard = self._unheard_at_s is not None and self._others_s < LEAST_VOICE_S
         verdict = self._judge.judged(words, unheard=unheard)
         if unheard:
             self.unheard = self._opens = verdict is not None and verdict.act is Act.INTERRUPT
             verdict = verdict if self.unheard else Verdict(Act.RESUME, "no voice")
         if verdict is None:
-            return self._dismiss(at_s) if self._judge.denied >= len(ASK_AT_S) else None
+            return self._dismiss(at_s) if self._is_wordless(at_s) else None
         return self._conclude(verdict.act, verdict.why, at_s)
 
     def release(self) -> None:
@@ -153,7 +159,7 @@ class Decider:
         self._asked = 0
         self._judge.reset()
         self._alarms.begin()
-        self._others_s = evidence.others_s
+        self._others_s, self._alone_s = evidence.others_s, 0.0
 
     def _is_alarming(self, evidence: Evidence) -> bool:
         voice = evidence.others_s - self._ignored_s > (GROWN_S if self._ignored_s else self._min_speech_s) - ROUNDING_S
@@ -162,12 +168,17 @@ class Decider:
 
     def _follow_turn(self, evidence: Evidence) -> None:
         """Another turn has begun where there is less voice than before, or some after none: it is not decided yet."""
+        grown_s = max(0.0, evidence.voiced_s - self._voiced_s)
         if evidence.voiced_s < self._voiced_s or evidence.voiced_s > 0.0 == self._voiced_s:
             self._ignored_s = 0.0
             self._released = False
             if evidence.voiced_s > 0.0:
                 self._begin_turn()
         self._voiced_s = evidence.voiced_s
+        if self.ducked_at_s is not None:
+            self._alone_s += grown_s
+        elif evidence.audible:
+            self._beside_s += grown_s
         if self.ducked_at_s is not None:
             self._alarms.follow(evidence.at_s, eager=evidence.eager)
 
@@ -176,8 +187,14 @@ class Decider:
         if self.decided is not None and not self._opens:
             self.ducked_at_s = self.decided = None
         self._opens = False
+        self._beside_s = self._alone_s = 0.0
 
-    # -- what it is
+    def _stopped_with_it(self) -> bool:
+        """There is no more voice since the agent was turned down than its echo takes to end, and there was more before.
+
+        Of a voice that was ignored before, all that was heard then was beside the agent.
+        """
+        return not self._ignored_s and self._alone_s < SOUND_S and self._beside_s > self._alone_s + LEAST_VOICE_S
 
     def _decide(self, evidence: Evidence, since_s: float) -> Verdict | None:
         if self.decided is not None:
@@ -192,10 +209,7 @@ class Decider:
             return self._without_voice(evidence.at_s, since_s)
         if evidence.quiet_s >= self._resume_after_s and since_s >= self._resume_after_s:
             return self._conclude(Act.RESUME, "no words in time", evidence.at_s)
-        wordless = self._judge.denied >= len(ASK_AT_S) - 1 and not self._judge.is_likely
-        if wordless and since_s >= MOST_DOWN_S and evidence.quiet_s < PAUSE_S:
-            return self._dismiss(evidence.at_s)
-        return self._going_on(evidence)
+        return self._dismiss(evidence.at_s) if self._is_wordless(evidence.at_s) else self._going_on(evidence)
 
     def _without_voice(self, at_s: float, since_s: float) -> Verdict | None:
         """A sound; the neural detector hears some voices late, or never, that the eager gate hears all the time."""
@@ -218,6 +232,13 @@ class Decider:
             return None
         self._asked += 1
         return Verdict(Act.ASK)
+
+    def _is_wordless(self, at_s: float) -> bool:
+        """A voice that goes on, of which no answer had words that are believed, also where the third one is late."""
+        if self.ducked_at_s is None or self._quiet_s >= PAUSE_S:
+            return False
+        late = at_s - self.ducked_at_s >= MOST_DOWN_S and not self._judge.is_likely
+        return self._judge.denied >= len(ASK_AT_S) - late
 
     def _dismiss(self, at_s: float) -> Verdict:
         """For the rest of the turn it turns the agent down no more: it would again and again."""

@@ -18,12 +18,26 @@ agent's own voice.
 
 from discussion_helper.voice.words import Words
 
-__all__ = ["A_SECOND", "BASE", "MOST", "MOST_GOING_ON", "MOST_UNHEARD", "STOP", "UNSEEN_WORDS", "WORDS_PER_S", "Doubt"]
+__all__ = [
+    "AGAIN",
+    "A_SECOND",
+    "BASE",
+    "MOST",
+    "MOST_GOING_ON",
+    "MOST_UNHEARD",
+    "STOP",
+    "UNSEEN_WORDS",
+    "WORDS_PER_S",
+    "Doubt",
+]
 
 BASE, A_SECOND, MOST = 0.95, 0.3, 1.3
 """Of no voice at all, for each second of it, and at most."""
 MOST_GOING_ON = 0.9
 """While the voice goes on: there will be more to judge it by, so that to wait misses nobody."""
+AGAIN = 0.2
+"""So much more for words that were read in less of the same voice before: what a recogniser makes up is another text at
+every length, what it hears is not."""
 STOP = 0.1
 """So much more for a stop word alone: not to be heard is worse there than to be heard wrongly."""
 MOST_UNHEARD = 0.95
@@ -40,13 +54,14 @@ class Doubt:
         """`shift` moves the bar, at all lengths, for drawing the curve."""
         self._shift = shift
 
-    def is_small(self, words: Words, *, stops: bool = False, unheard: bool = False) -> bool:
+    def is_small(self, words: Words, *, stops: bool = False, unheard: bool = False, again: bool = False) -> bool:
         """Whether they are believed.
 
-        `stops`: they are a stop word and nothing else. `unheard`: the neural detector hears no voice there.
+        `stops`: they are a stop word and nothing else. `unheard`: the neural detector hears no voice there. `again`:
+        most of them were read before in less of the voice.
         """
         can_be_said = stops or len(words.text.split()) <= UNSEEN_WORDS + WORDS_PER_S * words.voiced_s
-        most = MOST_UNHEARD if unheard else self._most(words) + STOP * stops
+        most = MOST_UNHEARD if unheard else self._most(words) + STOP * stops + AGAIN * (again and words.final)
         return can_be_said and words.doubt <= most + self._shift
 
     def _most(self, words: Words) -> float:

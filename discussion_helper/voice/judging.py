@@ -4,11 +4,11 @@ from dataclasses import replace
 
 from discussion_helper.voice.barge_in import ROUNDING_S
 from discussion_helper.voice.doubt import Doubt
-from discussion_helper.voice.lexicon import Lexicon
+from discussion_helper.voice.lexicon import Lexicon, words_of
 from discussion_helper.voice.verdict import RESPONSE, Act, Verdict
 from discussion_helper.voice.words import Words
 
-__all__ = ["LEAST_UNHEARD", "NEARLY", "SURE_S", "Judge"]
+__all__ = ["LEAST_UNHEARD", "NEARLY", "SAME", "SURE_S", "Judge"]
 
 LEAST_UNHEARD = 2
 """Words of a voice that the neural detector does not hear. Of one, "no" for instance, a recogniser is sure in a hum."""
@@ -20,6 +20,9 @@ of babble three gave words after 0.4 s of which it was sure (0.7 to 0.9), and on
 NEARLY = 0.3
 """So much doubt too much is nearly none: of babble two pieces in 36 had such words after 0.9 s, of people half of
 those who were not believed by then."""
+SAME = 0.5
+"""More than this share of the words that are no responses must have been read before. Of sounds whose words were up to
+0.3 too doubtful none had so many (a meeting from afar: half of them), of people who were not believed three of nine."""
 _UNSURE = "too little to be sure of the words"
 _EARLY = "more is to come"
 
@@ -38,6 +41,7 @@ class Judge:
 
     def reset(self) -> None:
         """Another voice."""
+        self._before: list[str] = []
         self.denied = 0
         """Looks at a voice that goes on that gave no interruption."""
         self.is_likely = False
@@ -48,27 +52,29 @@ class Judge:
 
         `unheard`: the neural detector hears no voice there.
         """
-        if not words.echo and not unheard and self._stops(words):
+        said = [word for word in words_of(words.text) if not self._lexicon.is_backchannel(word)]
+        again, self._before = sum(word in self._before for word in said) > SAME * len(said), said
+        if not words.echo and not unheard and self._stops(words, again=again):
             return Verdict(Act.INTERRUPT, "a stop word")
-        why = self._why_not(words, unheard)
+        why = self._why_not(words, unheard=unheard, again=again)
         if not why:
             return Verdict(Act.INTERRUPT, "words")
         self.denied += not words.final
         self.is_likely = why in (_UNSURE, _EARLY) and self._doubt.is_small(replace(words, doubt=words.doubt - NEARLY))
         return Verdict(Act.RESUME, why) if words.final else None
 
-    def _stops(self, words: Words) -> bool:
+    def _stops(self, words: Words, *, again: bool) -> bool:
         alone = self._lexicon.only_stops(words.text)
-        return self._lexicon.stops(words.text) and self._doubt.is_small(words, stops=alone)
+        return self._lexicon.stops(words.text) and self._doubt.is_small(words, stops=alone, again=again)
 
-    def _why_not(self, words: Words, unheard: bool) -> str:
+    def _why_not(self, words: Words, *, unheard: bool, again: bool) -> str:
         if words.echo:
             return "the agent's own words"
         if not words.text:
             return words.refused or "no words"
         if self._lexicon.is_backchannel(words.text):
             return RESPONSE
-        if not self._doubt.is_small(words, unheard=unheard):
+        if not self._doubt.is_small(words, unheard=unheard, again=again):
             return _UNSURE
         enough = self._lexicon.count(words.text) >= max(self._min_words, LEAST_UNHEARD * unheard)
         if not enough or words.voiced_s <= self._min_speech_s - ROUNDING_S:

@@ -181,6 +181,8 @@ class Overlap:
                 return []
             case Act.DUCK:
                 self._turned_down, self._ducked_at_s = True, at_s
+                if not self._voiced_s:
+                    self._unheard_from_s = None  # whoever it was has gone: their turn never opened
                 self._act_until_s = math.inf
                 self._level = self._over = _SILENT
                 return [Ducked(at_s, self._generation)]

@@ -238,6 +238,22 @@ def test_who_goes_on_is_asked_about_three_times_and_then_is_interrupting() -> No
     assert [*ASK_AT_S, SUSTAINED_S] == pytest.approx([at_s for at_s, _ in talk.told[1:]], abs=0.02)
 
 
+def heard_late(alone_s: float, *, audible: bool = True) -> Talk:
+    """A voice that turns the agent down after half a second, for it was taken for the agent's, and goes on so long."""
+    talk = Talk(own=True, audible=audible).go(0.5, voice=True)
+    talk.own, talk.audible = False, True
+    return talk.go(alone_s, voice=True).go(0.2)
+
+
+def test_a_voice_that_stops_with_the_agent_is_the_agents() -> None:
+    assert Verdict(Act.RESUME, "the agent's own voice") == heard_late(0.25).says("wipe it in up for two.").last
+
+
+def test_one_that_goes_on_without_the_agent_or_began_before_it_is_somebodys() -> None:
+    assert Verdict(Act.INTERRUPT, "words") == heard_late(0.4).says("What about Paris?").last
+    assert Verdict(Act.INTERRUPT, "words") == heard_late(0.25, audible=False).says("What about Paris?").last
+
+
 def test_a_sound_that_goes_on_without_words_is_none() -> None:
     talk = Talk()
     for _ in range(300):
@@ -263,6 +279,24 @@ def test_babble_is_over_when_the_third_answer_has_come_whatever_the_words() -> N
 
     assert Verdict(Act.RESUME, "no words in it") == talk.last
     assert [Act.DUCK, Act.ASK, Act.ASK, Act.ASK, Act.RESUME] == talk.acts()
+
+
+def test_a_voice_that_has_paused_when_the_third_answer_comes_is_judged_by_all_of_its_words() -> None:
+    talk = Talk().go(1.5, eager=True, voice=True)
+    for _ in ASK_AT_S[:2]:
+        talk.says("De-Sest.", final=False, doubt=1.4)
+    talk.go(0.2).says("De-Sest immediately, sir.", final=False, doubt=1.24)
+
+    assert Act.RESUME not in talk.acts()
+    assert Verdict(Act.INTERRUPT, "words") == talk.go(0.2).says("De-Sest immediately, sir.", doubt=1.19).last
+
+
+def test_if_it_goes_on_after_all_it_holds_no_words() -> None:
+    talk = Talk().go(1.5, eager=True, voice=True).go(0.2)
+    for _ in ASK_AT_S:
+        talk.says("It was about the last three months.", final=False, doubt=1.58)
+
+    assert Verdict(Act.RESUME, "no words in it") == talk.go(0.05, eager=True, voice=True).last
 
 
 def test_nor_is_it_turned_down_for_longer_when_the_third_answer_is_late() -> None:

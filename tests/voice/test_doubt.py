@@ -2,7 +2,7 @@
 
 import pytest
 
-from discussion_helper.voice.doubt import A_SECOND, BASE, MOST, MOST_GOING_ON, MOST_UNHEARD, STOP, Doubt
+from discussion_helper.voice.doubt import A_SECOND, AGAIN, BASE, MOST, MOST_GOING_ON, MOST_UNHEARD, STOP, Doubt
 from discussion_helper.voice.words import Words
 
 
@@ -49,6 +49,17 @@ def test_where_no_voice_is_heard_it_is_lower_and_the_same_at_all_lengths() -> No
         assert not Doubt().is_small(
             Words(text="stop", voiced_s=voiced_s, doubt=MOST_UNHEARD + 0.01), stops=True, unheard=True
         )
+
+
+def test_words_that_were_read_in_less_of_the_voice_may_be_more_doubtful_once_it_has_paused() -> None:
+    for voiced_s in (0.7, 5.0):
+        most = min(MOST, BASE + A_SECOND * voiced_s) + AGAIN
+        for off, small in ((-0.001, True), (0.001, False)):
+            words = Words(text="five five", final=True, voiced_s=voiced_s, doubt=most + off)
+            assert small is Doubt().is_small(words, again=True)
+
+    goes_on = Words(text="We're not. We're not", voiced_s=1.4, doubt=MOST_GOING_ON + 0.01)
+    assert not Doubt().is_small(goes_on, again=True)
 
 
 def test_a_shift_moves_it() -> None:

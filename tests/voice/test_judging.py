@@ -51,6 +51,34 @@ def test_what_words_are(text: str, more: dict[str, Any], verdict: Verdict | None
     assert verdict == judged(text, **more)
 
 
+@pytest.mark.parametrize(
+    ("before", "text", "doubt", "verdict"),
+    [
+        ("5.5", "5 5.", 1.24, WORDS),
+        ("5... 5...", "5, 5.", 1.22, WORDS),
+        ("5.5", "5 5.", 1.6, UNSURE),
+        ("", "5 5.", 1.24, UNSURE),
+        ("this one yeah.", "This only, I go.", 1.24, UNSURE),
+        ("This only out.", "This only, I go.", 1.24, UNSURE),
+        ("Yeah, yeah.", "Yeah, yeah, go.", 1.24, UNSURE),
+        ("no, wait for it", "No, wait.", 1.3, STOP),
+    ],
+)
+def test_what_is_read_twice_may_be_more_doubtful(before: str, text: str, doubt: float, verdict: Verdict) -> None:
+    judge = Judge(Lexicon("en"))
+    judge.judged(Words(text=before, voiced_s=0.4, doubt=1.5))
+
+    assert verdict == judge.judged(Words(text=text, final=True, voiced_s=0.7, doubt=doubt))
+
+
+def test_what_was_read_of_another_voice_says_nothing_of_this_one() -> None:
+    judge = Judge(Lexicon("en"))
+    judge.judged(Words(text="five five", voiced_s=0.4, doubt=1.5))
+    judge.reset()
+
+    assert UNSURE == judge.judged(Words(text="five five", final=True, voiced_s=0.7, doubt=1.24))
+
+
 def test_looks_at_a_voice_that_goes_on_are_counted_until_there_is_another() -> None:
     judge = Judge(Lexicon("en"))
     for text, final in (("", False), ("Yeah", False), ("Mm", True), ("What about", False)):

@@ -380,3 +380,27 @@ def test_a_voice_that_was_ignored_and_interrupts_then_is_decided_anew() -> None:
     scene = Scene().hears(1.0).hears(0.4, 0.5).hears(0.3).reads("Mm-hmm.").hears(0.4, 0.5).hears(0.3).reads("But why")
 
     assert [("ignored", False), ("interruption", False)] == [(note.what, note.again) for note in decisions(scene)]
+
+
+class Flicker(LoudIsVoice):
+    """A neural detector that hears what is loud only while `on`."""
+
+    on = False
+
+    def probability(self, samples: Samples) -> float:
+        return super().probability(samples) * self.on
+
+
+def test_a_whisper_whose_turn_never_opened_is_not_taken_for_the_next_sound() -> None:
+    judge = Flicker(512)
+    scene = Scene(judge=judge).hears(0.5).hears(0.9, 0.3)
+    judge.on = True
+    scene.hears(0.064, 0.3)
+    judge.on = False
+    scene.hears(0.05).reads("This is older.", final=False, voiced_s=0.85, doubt=0.5).hears(2.0)
+    assert 1 == sum(isinstance(note, Onset) for note in scene.told())
+
+    scene.generation = 2
+    scene.hears(1.0).hears(0.1, 0.3).hears(1.0)
+
+    assert ["interruption", "ignored"] == [note.what for note in scene.told(Decided) if isinstance(note, Decided)]
