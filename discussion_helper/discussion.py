@@ -10,6 +10,7 @@ from discussion_helper.closing import Part, close_parts
 from discussion_helper.delivery import STILL_SPEAKING, Delivery
 from discussion_helper.failures import failures_in
 from discussion_helper.generation import Generation
+from discussion_helper.governor import Change, Sheds
 from discussion_helper.onset import speech_started, user_is_speaking
 from discussion_helper.parts import Listener, Responder, Thread, Voice, check_parts
 from discussion_helper.policy import Policy, policy_of
@@ -55,6 +56,8 @@ class Discussion:
         """What parts failed with, first one first."""
         self.speculation = Tally(on=self.policy.speculate)
         """What was begun ahead of time; `on` may be changed at any time."""
+        self.sheds = Sheds()
+        """What it does without because the machine is late."""
         self._thread = thread
         self._record = Record(observer)
         self._delivery = Delivery(self._record, self.policy, thread, onset=lambda: speech_started(self.listener))
@@ -261,6 +264,11 @@ class Discussion:
         finally:
             if self._tasks is not None:
                 self._tasks.cancel_scope.cancel()
+
+    def tell_shed(self, change: Change) -> None:
+        """The governor has shed something, or restored it."""
+        self.sheds.take(change)
+        self._record.tell("shed", change.as_dict())
 
     # -- ending
 

@@ -173,6 +173,7 @@ class Session:
             "elapsed_s": round(self.discussion.clock.now(), 3),
             **self.discussion.conversation.as_dict(),
             "speculation": self.discussion.speculation.as_dict(),
+            "shed": self.discussion.sheds.as_dict(),
         }
 
     # -- the background

@@ -36,7 +36,7 @@ LAYERS = (  # from the bottom; a module imports from its own layer and those bel
     ("models",),
     (
         *("event", "events", "overflow", "subscription", "watchers", "background", "closing", "generation"),
-        *("iteration", "onset", "parts", "going_on", "readying", "storing", "turns"),
+        *("iteration", "onset", "parts", "going_on", "governor", "readying", "storing", "turns"),
     ),
     (
         "record",

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from threading import Thread
+from typing import Any
 
 from discussion_helper.audio.handover import LoopHandover
 from discussion_helper.audio.inbox import Captured, Closed, Inbox
@@ -26,13 +27,13 @@ class AudioThread:
         self._inbox = inbox
         self._work = work
         self._clock = clock
-        self.lateness = Lateness()
+        self.lateness, self.loop = Lateness(), Lateness()
         self._thread = Thread(target=self._run, name="audio", daemon=True)
 
     def start(self, marks: Marks) -> None:
         """Begin. Raises RuntimeError where no event loop runs."""
         self._handover = LoopHandover()
-        self._work.begin(self._handover.call, marks)
+        self._work.begin(self._hand_over, marks)
         self._thread.start()
 
     def close(self) -> None:
@@ -45,6 +46,14 @@ class AudioThread:
     def is_alive(self) -> bool:
         """It runs."""
         return self._thread.is_alive()
+
+    def _hand_over(self, fn: Callable[..., object], *args: Any) -> None:
+        self._handover.call(self._arrive, self._clock(), fn, args)
+
+    def _arrive(self, left_at_s: float, fn: Callable[..., object], args: tuple[Any, ...]) -> None:
+        """On the event loop."""
+        self.loop.add(self._clock() - left_at_s)
+        fn(*args)
 
     def _run(self) -> None:
         while not isinstance(item := self._inbox.get(self._work.tick_s), Closed):

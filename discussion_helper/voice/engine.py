@@ -15,7 +15,7 @@ from discussion_helper.errors import DeviceError
 from discussion_helper.voice.audio_thread import AudioThread
 from discussion_helper.voice.audio_work import AudioWork, HalfDuplex, Listening, Reopened, TalkKey, Tap
 from discussion_helper.voice.deciding import Words
-from discussion_helper.voice.health import Health
+from discussion_helper.voice.health import Health, Lag
 from discussion_helper.voice.hearing import Hearing
 from discussion_helper.voice.marks import Marks
 from discussion_helper.voice.moving import Together
@@ -99,7 +99,7 @@ class AudioEngine:
         )
         self._driver = driver(inbox, self._work)
         self._reopening = Reopening()
-        self._losses = self._overflows = self._underflows = 0
+        self._losses = self._overflows = self._underflows = self._told = 0
 
     async def __aenter__(self) -> Self:
         self._sink = await self._run(self._open_playback)
@@ -135,6 +135,12 @@ class AudioEngine:
     def on_loudspeaker_lost(self, tell: Callable[[Exception], None]) -> None:
         """Who is told, on the event loop, when the loudspeaker is gone for good."""
         self._on_lost = tell
+
+    def lag(self) -> Lag:
+        """How late it was since this was asked last; for one who asks, the governor."""
+        underflows = self._underflows + (self._sink.underflows if self._sink else 0)
+        before, self._told = self._told, underflows
+        return Lag(self._driver.lateness.take_s(), self._driver.loop.take_s(), underflows - before)
 
     def health(self) -> Health:
         """How the audio was doing so far."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-__all__ = ["BUCKETS", "BUCKET_S", "Health", "Lateness"]
+__all__ = ["BUCKETS", "BUCKET_S", "Health", "Lag", "Lateness"]
 
 BUCKET_S = 0.0005
 """A block lasts 10 ms: finer than this nobody needs to know how late it was."""
@@ -38,6 +38,15 @@ class Health:
     """A model judges how complete turns sound; without it their ends are told by silence, text and pauses alone."""
 
 
+@dataclass(frozen=True, slots=True)
+class Lag:
+    """The worst of a short while, for who acts on it; seconds, and blocks of the loudspeaker that came too late."""
+
+    detectors_s: float = 0.0
+    loop_s: float = 0.0
+    underflows: int = 0
+
+
 class Lateness:
     """A histogram of how late blocks were. One thread adds, any may read."""
 
@@ -45,12 +54,19 @@ class Lateness:
         self._counts = [0] * (BUCKETS + 1)
         self.blocks = 0
         self.worst_s = 0.0
+        self._newest_s = 0.0
 
     def add(self, late_s: float) -> None:
         """One more block."""
         self._counts[min(BUCKETS, max(0, int(late_s / BUCKET_S)))] += 1
         self.worst_s = max(self.worst_s, late_s)
+        self._newest_s = max(self._newest_s, late_s)
         self.blocks += 1
+
+    def take_s(self) -> float:
+        """The worst since the last call, of one caller; a block that is added at this very moment may be missed."""
+        newest_s, self._newest_s = self._newest_s, 0.0
+        return newest_s
 
     def percentile_s(self, percent: float) -> float:
         """So many percent of the blocks were at most so late; 0.0 if there are none."""

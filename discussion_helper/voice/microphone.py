@@ -101,6 +101,8 @@ class MicrophoneListener:
         self._worker: Background[None] = Background(self._read_turns, name="recognition")
         self._muted = False
         self._closed = False
+        self.readings: deque[float] = deque(maxlen=NOTES_HELD)
+        """Seconds that the newest readings took; whoever looks takes them."""
 
     def attach(self, reporter: Reporter) -> None:
         """Take the session's clock."""
@@ -237,6 +239,7 @@ class MicrophoneListener:
 
     def _tell_partial(self, start: int, result: Recognised, complete: bool) -> None:
         """Words that were told as stable stay."""
+        self.readings.append(result.took_s)
         if result.text:
             partial = self._prefix.read(start, result.text, complete=complete)
             read = {"pause": result.text} if complete else {}

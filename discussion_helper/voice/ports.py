@@ -65,6 +65,9 @@ class Driver(Protocol):
     """Lets the audio work take what is in the inbox, in order."""
 
     lateness: Lateness
+    """Of blocks of the microphone, to the end of the work on them."""
+    loop: Lateness
+    """Of what is handed over to the event loop."""
 
     def start(self, marks: Marks) -> None:
         """Begin, on the event loop that is told what comes of it."""

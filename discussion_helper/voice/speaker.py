@@ -20,6 +20,8 @@ from discussion_helper.voice.spoken import Spoken
 
 __all__ = ["SpeakerVoice"]
 
+_WAITS = 64
+
 
 @dataclass(slots=True, eq=False)
 class _Clause:
@@ -73,6 +75,8 @@ class SpeakerVoice:
         self._waiting: anyio.CancelScope | None = None
         self._failure: Exception | None = None
         self._closed = False
+        self.waits: deque[float] = deque(maxlen=_WAITS)
+        """How long clauses were waited for that were to be ready, seconds; whoever looks takes them."""
         self.spoken = Spoken()
         """What was heard of it, and when."""
 
@@ -195,7 +199,9 @@ class SpeakerVoice:
 
     async def _get_ready(self, clause: _Clause) -> None:
         if clause.preparing:
+            began = now()
             await clause.ready.wait()
+            self.waits.append(now() - began)
         if clause.speech is None:
             clause.speech = await self._synthesise(clause.text)
 

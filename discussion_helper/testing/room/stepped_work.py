@@ -15,7 +15,7 @@ class SteppedWork:
     """A `Driver`. It takes no time."""
 
     def __init__(self, inbox: Inbox, work: AudioWork) -> None:
-        self.lateness = Lateness()
+        self.lateness, self.loop = Lateness(), Lateness()
         self._inbox = inbox
         self._work = work
         self._taken_s = 0.0
