@@ -27,6 +27,7 @@ from discussion_helper.responder.prompt import system_prompt
 from discussion_helper.session import Session
 from discussion_helper.settings import Settings
 from discussion_helper.stt.base import Recogniser
+from discussion_helper.stt.second_opinion import SecondOpinion
 from discussion_helper.tts.base import Synthesiser
 from discussion_helper.turn.pauses import PauseModel
 from discussion_helper.voice.assembly import pauses_of, session_on
@@ -35,16 +36,16 @@ from discussion_helper.voice.engine import AudioEngine
 from discussion_helper.voice.health import Health
 from discussion_helper.voice.hearing import EchoPath as AnyEchoPath
 from discussion_helper.voice.hearing import Hearing
-
 from discussion_helper.voice.pause_file import PauseFile
 from discussion_helper.voice.scoring import Scorer, ScoringThread
+
 __all__ = ["LLM_MODEL", "Talk", "model_names", "open_talk", "responder_for"]
 
 
-@dataclass(frozen=True, slots=True)
 _log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
 class Talk:
     """A session that is ready to start, and what stands around it."""
 
@@ -88,11 +89,11 @@ async def open_talk(
     recogniser, synthesiser = await anyio.to_thread.run_sync(_ears_and_voice, choices, settings)
     devices = await anyio.to_thread.run_sync(_devices, settings)
     await anyio.to_thread.run_sync(_try_hearing, settings)
-    models = {"stt": settings.stt, "voice": settings.voice, "llm": _answers(responder, choices, settings)}
     scorer = await anyio.to_thread.run_sync(_scorer)
     pauses = await anyio.to_thread.run_sync(_pauses, settings)
-    async with (
+    models = {"stt": settings.stt, "voice": settings.voice, "llm": _answers(responder, choices, settings)}
     header = settings_for(settings.policy, settings.language, settings.tuning, pauses=pauses, **models)
+    async with (
         _kept(pauses, settings),
         recording_to(record, header) as recording,
         _engine(devices, settings, None if recording is None else recording.recorder, scorer, pauses) as engine,
@@ -151,11 +152,10 @@ def _engine(
         hearing=lambda rate: _hearing(rate, echo, settings, pauses),
         tap=None if recorder is None else recorder.item,
         note_tap=None if recorder is None else recorder.note,
-    )
         scorer=scorer,
+    )
 
 
-def _try_hearing(settings: Settings) -> None:
 def _scorer() -> Scorer | None:
     """What judges how complete turns sound; None without its model, which is not needed. Raises ModelCorrupt."""
     from discussion_helper.turn.smart_turn import SMART_TURN_MODEL, SmartTurn
@@ -195,6 +195,7 @@ def _keep(file: PauseFile, pauses_s: tuple[float, ...]) -> None:
         _log.warning("%s %s", error.what, error.fix)
 
 
+def _try_hearing(settings: Settings) -> None:
     """Import and check what hears, which the event loop makes anew whenever the microphone is opened.
 
     Else it imports onnxruntime there, beside the models that are being loaded: on two busy cores the loop stood still
@@ -214,7 +215,9 @@ def _ears_and_voice(choices: Choices, settings: Settings) -> tuple[Recogniser, S
     from discussion_helper.stt.whisper import WhisperRecogniser
     from discussion_helper.tts.piper import PiperSynthesiser
 
-    recogniser = WhisperRecogniser(choices.recogniser, language=settings.language, hints=settings.hints)
+    recogniser: Recogniser = WhisperRecogniser(choices.recogniser, language=settings.language, hints=settings.hints)
+    if choices.second is not None:
+        recogniser = SecondOpinion(recogniser, WhisperRecogniser(choices.second, language=settings.language))
     return recogniser, PiperSynthesiser(choices.voice, language=settings.spoken_language)
 
 

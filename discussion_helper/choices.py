@@ -13,6 +13,7 @@ from discussion_helper.stt.languages import LANGUAGES
 
 __all__ = [
     "LLM_MODEL",
+    "SECOND_MODEL",
     "Choices",
     "choose",
     "choose_llm",
@@ -20,12 +21,15 @@ __all__ = [
     "llm_of",
     "model_names",
     "recogniser_of",
+    "second_of",
     "voice_of",
     "wake_word_of",
 ]
 
 LLM_MODEL = "SmolLM2-135M"
 """What answers when nothing else was asked for."""
+SECOND_MODEL = "base"
+"""What the recogniser asks for a second opinion where it is here."""
 _KINDS = {
     "stt": ("stt", "recogniser", ""),
     "voice": ("tts", "voice", ", or a Piper voice's FILE.onnx"),
@@ -44,6 +48,8 @@ class Choices:
     voice: Path
     llm: Path | EndpointChoice | None
     """None where somebody else answers."""
+    second: Path | None = None
+    """The recogniser that is asked where the first is unsure; None = nobody is."""
 
 
 def choose(settings: Settings, *, answers: bool = True) -> Choices:
@@ -55,11 +61,29 @@ def choose(settings: Settings, *, answers: bool = True) -> Choices:
     store, names = Store(), model_names(settings, answers=answers)
     _check_models(store, names)
     folder = {name: store.path_of(load_manifest().model(name)) for name in names if name != LLM_MODEL}
+    llm = choose_llm(settings) if answers else None
     return Choices(
         folder[stt.name],
         voice if isinstance(voice, Path) else folder[voice.name],
-        choose_llm(settings) if answers else None,
+        llm,
+        second_of(settings, store, beside=isinstance(llm, Path)),
     )
+
+
+def second_of(settings: Settings, store: Store, *, beside: bool) -> Path | None:
+    """The larger recogniser for a second opinion, if it is whole in the store and is not the first one.
+
+    `beside`: a language model is in the same process. Then there is none: it takes 210 MB, and a talk is to stay below
+    900 (three turns: 644 MB with the default models and 854 with base beside them, 711 with an endpoint). Raises
+    ModelCorrupt.
+    """
+    model = load_manifest().model(SECOND_MODEL)
+    if beside or settings.stt == model.name:
+        return None
+    try:
+        return store.path_of(model)
+    except ModelMissing:
+        return None
 
 
 def choose_llm(settings: Settings) -> Path | EndpointChoice:

@@ -4,8 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from discussion_helper.choices import LLM_MODEL, choose_llm, describe_llm, recogniser_of
+from discussion_helper.choices import (
+    LLM_MODEL,
+    SECOND_MODEL,
+    choose,
+    choose_llm,
+    describe_llm,
+    recogniser_of,
+    second_of,
+)
 from discussion_helper.errors import ModelMissing, SettingError
+from discussion_helper.models import Store
 from discussion_helper.responder.base import EndpointChoice
 from discussion_helper.settings import Settings
 from discussion_helper.stt.languages import LANGUAGES
@@ -58,3 +67,24 @@ def test_the_default_model_is_one_file() -> None:
     assert isinstance(choice, Path)
     assert ".gguf" == choice.suffix
     assert f"{LLM_MODEL} in this process" == describe_llm(choice, Settings())
+
+
+def test_a_second_opinion_is_asked_for_where_it_is_here_and_no_language_model_is_beside_it(tmp_path: Path) -> None:
+    folder = Store().path / SECOND_MODEL
+
+    assert folder == second_of(Settings(), Store(), beside=False)
+    assert second_of(Settings(), Store(), beside=True) is None
+    assert second_of(Settings(stt=SECOND_MODEL), Store(), beside=False) is None
+    assert second_of(Settings(), Store(tmp_path), beside=False) is None
+
+
+@pytest.mark.parametrize(("settings", "asked"), [(ENDPOINT, True), (Settings(), False)])
+def test_the_talk_has_one_beside_an_endpoint(settings: Settings, asked: bool) -> None:
+    assert asked is (choose(settings).second is not None)
+
+
+def test_a_second_model_that_was_fetched_in_part_is_not_asked(tmp_path: Path) -> None:
+    (tmp_path / SECOND_MODEL).mkdir()
+    (tmp_path / SECOND_MODEL / "model.bin").write_bytes(b"broken")
+
+    assert second_of(Settings(), Store(tmp_path), beside=False) is None

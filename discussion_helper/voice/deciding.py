@@ -5,8 +5,8 @@ it is silent: the words of an interruption are heard without it, and it goes on 
 else. The rules, in this order:
 
 1. A stop word is an interruption, whatever else is said.
-2. The agent's own voice is none, nor is what holds no voice. A voice most of which was heard before the agent was turned
-   down, and that stopped when it was, was the agent's, whatever it was compared with.
+2. The agent's own voice is none, nor is what holds no voice. A voice of which most was heard before the agent was
+   turned down, and that stopped when it was, was the agent's, whatever it sounded like.
 3. Words are one: at least `min_words` that are no listener's response, in at least `min_speech_s` of voice. Of a voice
    that goes on there must be 0.8 s, for a recogniser is often wrong about half a word.
 4. Nothing but listener's responses is none, once the voice has paused. Nor is a sound without words, nor one with words
