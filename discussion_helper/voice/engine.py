@@ -154,13 +154,13 @@ class AudioEngine:
             underflows=self._underflows + (self._sink.underflows if self._sink else 0),
             queued_most=self._inbox.most,
             losses=self._losses,
+            judges_prosody=self._scorer is not None,
         )
 
     # -- the devices
 
     async def open_microphone(self, ears: Ears) -> str:
         """Open it and tell `ears` of what is heard; its name. Raises DeviceError."""
-            judges_prosody=self._scorer is not None,
         self._ears = ears
         return self._listen_to(await self._run(self._open_capture))
 
