@@ -177,12 +177,6 @@ class AudioEngine:
         key = TalkKey(down, at_s)
         self._inbox.put(Call(lambda: self._work.key(key), key))
 
-    @property
-    def speaking(self) -> bool:
-        """Something of a reply is still to be played, or is heard fading."""
-        return not self._playback.idle
-
-    async def close_microphone(self) -> None:
     def reopened(self) -> None:
         """The newest turn goes on with the one before it, though the agent had begun to answer: a pause to learn."""
         self._inbox.put(Call(self._work.reopened, Reopened()))
@@ -191,6 +185,12 @@ class AudioEngine:
         """From the scorer's thread."""
         self._inbox.put(Call(lambda: self._work.scored(scored), scored))
 
+    @property
+    def speaking(self) -> bool:
+        """Something of a reply is still to be played, or is heard fading."""
+        return not self._playback.idle
+
+    async def close_microphone(self) -> None:
         """Close it; a turn that is open ends. Idempotent."""
         await self._reopening.stop("capture")
         capture, self._capture = self._capture, None
