@@ -52,14 +52,13 @@ async def test_f3_thanks_do_not_stop_it_and_stop_always_does(
         assert interrupts or [" ".join(long_reply)] == [reply.text for reply in on.replies]
 
 
-LENGTHS_S = (0.064, 0.25, 0.3, 0.5, 1.0)
-"""Long enough for the words, or too short for any."""
+LENGTHS_S = (0.064, 0.128, 0.25, 0.3, 0.5, 1.0)
 TEXTS = {"": 0, "mm-hm": 0, "yeah okay": 0, "paris": 1, "yeah paris": 1, "in paris": 2, "in paris today": 3}
 STOPS = ("stop", "no wait", "yeah stop")
 
 
 def decided(policy: Policy, text: str, voiced_s: float) -> Act | None:
-    """About a voice so long that has paused, with these words."""
+    """About a voice so long that has paused, with these words; half way through it the agent was turned down."""
     decider = Decider(
         Lexicon("en"),
         min_speech_s=policy.barge_in_min_speech_s,
@@ -67,10 +66,12 @@ def decided(policy: Policy, text: str, voiced_s: float) -> Act | None:
         resume_after_s=policy.barge_in_resume_after_s,
     )
     given: dict[str, Any] = {"audible": True, "eager": True, "own": False, "quiet_s": 0.0}
-    down = decider.step(Evidence(at_s=1.0, voiced_s=voiced_s, others_s=voiced_s, **given))
+    down = decider.step(Evidence(at_s=1.0, voiced_s=voiced_s / 2, others_s=voiced_s / 2, **given))
     assert down is not None
     assert Act.DUCK is down.act
-    verdict = decider.words(Words(text=text, final=True, voiced_s=voiced_s), at_s=1.2)
+    asked = decider.step(Evidence(at_s=1.0 + voiced_s / 2, voiced_s=voiced_s, others_s=voiced_s, **given))
+    assert asked is None or Act.ASK is asked.act
+    verdict = decider.words(Words(text=text, final=True, voiced_s=voiced_s), at_s=1.2 + voiced_s / 2)
     return None if verdict is None else verdict.act
 
 
@@ -78,10 +79,14 @@ def decided(policy: Policy, text: str, voiced_s: float) -> Act | None:
 def test_f4_of_all_pairs_of_settings_both_must_hold_and_stop_words_beat_both(
     min_speech_s: float, min_words: int
 ) -> None:
-    """The two settings do not fight: enough voice and enough words are both wanted; a stop word needs neither."""
+    """The two settings do not fight: enough voice and enough words are both wanted; a stop word needs neither.
+
+    Three words in an eighth of a second are no words: nobody can say them, so the recogniser has made them up.
+    """
     policy = Policy(barge_in_min_speech_s=min_speech_s, barge_in_min_words=min_words)
     for (text, count), voiced_s in product(TEXTS.items(), LENGTHS_S):
-        both = count >= min_words and voiced_s > min_speech_s - 1e-6
+        sayable = len(text.split()) < 3 or voiced_s > 0.2
+        both = count >= min_words and voiced_s > min_speech_s - 1e-6 and sayable
         assert (Act.INTERRUPT if both else Act.RESUME) is decided(policy, text, voiced_s), (text, voiced_s)
     for text, voiced_s in product(STOPS, LENGTHS_S):
         assert Act.INTERRUPT is decided(policy, text, voiced_s), (text, voiced_s)
