@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import anyio
 
@@ -242,8 +243,17 @@ def responder_for(choice: Path | EndpointChoice, settings: Settings) -> Responde
     if isinstance(choice, Path):
         from discussion_helper.responder.embedded import EmbeddedResponder
 
-        return EmbeddedResponder(choice, system=prompt)
+        return EmbeddedResponder(choice, system=prompt, **_manners(settings))
     from discussion_helper.responder.endpoint import EndpointResponder
 
     key = api_key_for(choice.base_url, os.environ)
-    return EndpointResponder(base_url=choice.base_url, api_key=key, model=choice.model, system=prompt)
+    return EndpointResponder(
+        base_url=choice.base_url, api_key=key, model=choice.model, system=prompt, **_manners(settings)
+    )
+
+
+def _manners(settings: Settings) -> dict[str, Any]:
+    """What every responder is told."""
+    from discussion_helper.tools.loading import load_tools
+
+    return {"language": settings.language, "tools": load_tools(settings.tools), "filler": settings.filler}

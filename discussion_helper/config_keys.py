@@ -37,6 +37,7 @@ KEYS: Mapping[str, str] = {
     "voice": "text",
     "llm": "text",
     "system": "text",
+    "filler": "text",
     "microphone": "text",
     "loudspeaker": "text",
     "barge_in": "true or false",

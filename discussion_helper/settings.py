@@ -34,6 +34,10 @@ class Settings:
     """What answers; its syntax is that of `responder.base.parse_llm`."""
     system: str = ""
     """What the language model is told beside how to speak."""
+    tools: str = ""
+    """MODULE:NAME of the tools that the language model may call; that module is imported. "" = none."""
+    filler: str = ""
+    """What is said when an answer takes longer than a second to begin; "" = nothing."""
     microphone: str | None = None
     """Part of the microphone's name and host API; None = the default."""
     loudspeaker: str | None = None
@@ -56,7 +60,7 @@ class Settings:
         return None if self.language == AUTO else self.language
 
     def __post_init__(self) -> None:
-        for name in ("language", "stt", "voice", "llm", "system"):
+        for name in ("language", "stt", "voice", "llm", "system", "tools", "filler"):
             self._check_type(name, str, "text")
         for name in ("microphone", "loudspeaker"):
             self._check_type(name, str | None, "text")

@@ -39,6 +39,10 @@ def _add_parts(parser: argparse.ArgumentParser) -> None:
     parts.add_argument(
         "--system", action=Given, metavar="TEXT", default=_DEFAULTS.system, help="what the model is told beforehand"
     )
+    text = "tools that the model may call: a function or a list of them in a module, which is imported"
+    parts.add_argument("--tools", metavar="MODULE:NAME", default=_DEFAULTS.tools, help=text)
+    text = "what is said when an answer is slow to begin (default: nothing)"
+    parts.add_argument("--filler", action=Given, metavar="TEXT", default=_DEFAULTS.filler, help=text)
 
 
 def _add_devices(parser: argparse.ArgumentParser) -> None:

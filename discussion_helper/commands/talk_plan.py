@@ -81,6 +81,8 @@ def settings_of(arguments: argparse.Namespace, inputs: tuple[Path, ...], output:
     return replace(
         parts,
         system=arguments.system,
+        tools=arguments.tools,
+        filler=arguments.filler,
         inputs=inputs,
         output=output,
         policy=replace(
