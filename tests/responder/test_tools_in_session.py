@@ -201,6 +201,6 @@ async def test_without_tools_the_request_is_as_it_was(tmp_path: "Path") -> None:
 async def test_the_default_model_takes_no_tools_and_says_so() -> None:
     folder = Store().path_of(load_manifest().model("SmolLM2-135M"))
     responder = EmbeddedResponder(next(folder.glob("*.gguf")), tools=[weather])
-    with pytest.raises(SettingError, match="the chat template of .* knows none"):
+    with pytest.raises(SettingError, match=r"the chat template of .* knows none"):
         _ = [it async for it in responder.reply(ASKED)]
     await responder.aclose()
