@@ -29,11 +29,12 @@ class SecondOpinion:
     """A `Recogniser` of two: the first reads everything, the second what the first is unsure of.
 
     The first has words whose doubt is above UNSURE, in LONGEST_S of audio at most: then the second is asked, and if it
-    has words within `within_s` these are the text, with the mean of both doubts. Else the first's stand. Two that are
-    unsure of the same sound in different ways stay unsure, two that hear somebody are surer.
+    has words within `within_s`, the words of the one that is surer hold, with the mean of both doubts. Else the first's
+    do. So two that make something up stay unsure, and two that hear somebody are surer.
 
     With tiny.en and base, of "five, five" over the agent the first has a doubt of 1.0 to 1.7 and the second of 0.9; of
-    babble both have 1.3 and more, or one of them nothing.
+    babble the mean is above 1.2 wherever both have words. Of 46 turns (23 clips, as recorded and at -20 dBFS) it was
+    asked about four, those of two clips, and changed no word for the better: it is there for what is short.
 
     It owns both. A second one that fails is not asked again, which is logged.
     """
@@ -82,13 +83,17 @@ class SecondOpinion:
         _log.warning("no second opinion any more: %s", error)
 
 
+def _doubt(result: Recognised) -> float:
+    return result.no_speech_probability - result.average_logprob
+
+
 def _is_unsure(result: Recognised) -> bool:
-    return bool(result.text) and result.no_speech_probability - result.average_logprob > UNSURE
+    return bool(result.text) and _doubt(result) > UNSURE
 
 
 def _joined(first: Recognised, second: Recognised) -> Recognised:
     return replace(
-        second,
+        min(second, first, key=_doubt),
         no_speech_probability=(first.no_speech_probability + second.no_speech_probability) / 2,
         average_logprob=(first.average_logprob + second.average_logprob) / 2,
         took_s=first.took_s + second.took_s,

@@ -73,6 +73,16 @@ async def test_what_the_first_is_sure_of_it_is_not_asked() -> None:
     assert [] == second.asked
 
 
+async def test_the_words_are_those_of_the_one_that_is_surer() -> None:
+    both = SecondOpinion(Reader(said("The assist immediately, sir.", 1.1)), Reader(said("a million years!", 1.3)))
+
+    result = await both.recognise(VOICE)
+
+    assert "The assist immediately, sir." == result.text
+    assert 1.2 == pytest.approx(doubt_of(result))
+    assert 0.4 == pytest.approx(result.took_s)
+
+
 async def test_of_what_the_first_is_unsure_of_it_gives_the_words_and_both_the_doubt() -> None:
     second = five(0.9)
 
