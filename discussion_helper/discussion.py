@@ -20,10 +20,14 @@ from discussion_helper.replies import Replies
 from discussion_helper.reply import Reply
 from discussion_helper.speculation import Tally
 from discussion_helper.storing import store, store_whatever_comes
+from discussion_helper.taking_back import TakingBack
 from discussion_helper.turns import Announcement, End, Turn, Turns, Typed
 from discussion_helper.types import Conversation, Floor, SpokenUtterance, Utterance
 
-__all__ = ["Discussion"]
+__all__ = ["OWED_S", "Discussion"]
+
+OWED_S = 1.5
+"""After so much silence a turn is answered that the user seemed to go on with, as a reply goes on that was cut."""
 
 
 class Discussion:
@@ -61,8 +65,11 @@ class Discussion:
         self._thread = thread
         self._record = Record(observer)
         self._delivery = Delivery(self._record, self.policy, thread, onset=lambda: speech_started(self.listener))
-        self._replies: Replies  # made by `run`: a part may be replaced before that
+        self._replies: Replies  # made by `run`, as the next one: a part may be replaced before that
+        self._taking_back: TakingBack
         self._turns = Turns()
+        self._owed: Utterance | None = None
+        """A turn that is not answered yet because the user seems to go on with it."""
         self._tasks: anyio.abc.TaskGroup | None = None
         self._ready = anyio.Event()
         self._stopping = False
@@ -95,6 +102,7 @@ class Discussion:
             generate=self._generate,
             tally=self.speculation,
         )
+        self._taking_back = TakingBack(self.listener, within_s=self.policy.reopen_s)
         try:
             attach_parts(self._parts.values(), self._record)
             await self._run_tasks()
@@ -145,6 +153,8 @@ class Discussion:
             turn = await self._next_turn()
             if self._stopping:
                 return
+            if await self._answer_owed(turn):
+                continue
             match turn:
                 case Typed():
                     await self._exchange(turn.utterance)
@@ -175,6 +185,8 @@ class Discussion:
                 return await self._turns.next()
             if await user_is_speaking(self.listener) or len(self._turns):
                 quiet_since = now()
+            elif self._owed is not None:
+                return Utterance("user", "")
             elif self._replies.may_go_on:
                 await self._resume()
                 quiet_since = now()
@@ -182,6 +194,8 @@ class Discussion:
                 return None
 
     def _wait_limit(self, quiet_since: float) -> float | None:
+        if self._owed is not None:
+            return OWED_S
         if self._replies.may_go_on and self.policy.barge_in_resume_after_s:
             return self.policy.barge_in_resume_after_s
         if not self.policy.silence_timeout_s:
@@ -195,9 +209,30 @@ class Discussion:
         self._record.add(turn)
         self._record.set_floor(Floor.THINKING)
         await store(self._thread, turn)
+        await self._answer(turn, received)
+
+    async def _answer(self, turn: Utterance, received: float) -> None:
+        """Or wait for the rest of it, while the user goes on; the reply is kept in case that this is nothing."""
+        self._record.set_floor(Floor.THINKING)
         reply = await self._replies.answer(turn.text)
-        if await reply.generation.ready():
+        begins = await self._taking_back.ready(reply.generation, turn)
+        if begins:
             await self._deliver(reply, turn=turn, received=received)
+        elif begins is None:
+            self._replies.hold(reply)
+            self._owed, self._replies.reopened = turn, turn.text
+
+    async def _answer_owed(self, turn: Turn | None) -> bool:
+        """Answer what seemed to go on if it did not; True when that was all that the new turn is about."""
+        if isinstance(turn, Announcement):
+            return False
+        owed, self._owed = self._owed, None
+        self._replies.reopened = ""
+        heard = isinstance(turn, Utterance) and turn.text.strip() and not self._delivery.echoes(turn)
+        if owed is None or heard or isinstance(turn, Typed):
+            return False
+        await self._answer(owed, now())
+        return isinstance(turn, Utterance) and not turn.text.strip()
 
     async def _fall_silent(self, turn: Utterance) -> None:
         """The user wanted that and nothing else; what was left of the reply is there for "go on"."""
@@ -236,6 +271,7 @@ class Discussion:
         finally:
             if reply.cut_by == "onset" and not self._stopping:
                 self._replies.keep(reply)
+                self._replies.reopened = turn.text if turn is not None and self._taking_back.reopen(turn) else ""
             else:
                 reply.generation.abandon()
                 if reply.cut_by is not None:

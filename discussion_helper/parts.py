@@ -22,6 +22,7 @@ __all__ = [
     "LooksAhead",
     "Mutable",
     "Remembers",
+    "Reopens",
     "Reporter",
     "Responder",
     "Speculates",
@@ -50,6 +51,23 @@ class Listener(Protocol):
 
     async def aclose(self) -> None:
         """Release the microphone; idempotent."""
+        ...
+
+
+@runtime_checkable
+class Reopens(Protocol):
+    """A listener that can take back the end of the turn which it gave last."""
+
+    async def resumed(self) -> None:
+        """Return when the user speaks again after that turn, or does so already; not for the agent's own voice."""
+        ...
+
+    def reopen(self, *, within_s: float) -> bool:
+        """The user goes on with that turn, with what is being said now, if that began within so long after its end.
+
+        The next utterance is then all of it (`SpokenUtterance.revises`); one without text, or none, says that nothing
+        was added. False: what is being said is another turn, or there is none.
+        """
         ...
 
 
@@ -215,7 +233,10 @@ class Thread(Protocol):
     """Where a session's turns are stored, in order."""
 
     async def append(self, utterance: Utterance) -> None:
-        """Store one turn durably: the user's before it is answered, the agent's when it is over."""
+        """Store one turn durably: the user's before it is answered, the agent's when it is over.
+
+        A SpokenUtterance that `revises` another takes the place of that, and of replies to it that nobody heard.
+        """
         ...
 
 

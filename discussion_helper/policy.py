@@ -45,6 +45,11 @@ class Policy:
     """The session ends after this much silence; 0 = never."""
     speculate: bool = True
     """A reply is begun, and its first clause synthesised, while the user is silent and may be about to go on."""
+    reopen_s: float = 1.2
+    """Who goes on this soon after a turn that was taken to be over goes on with it; 0 = never. At most 5 s.
+
+    Until anything is heard of the reply there are 7 s for that.
+    """
     barge_in_min_speech_s: float = 0.128
     """Voice this long over the agent is an interruption; how it was chosen stands in `voice/barge_in.py`.
 
@@ -80,6 +85,7 @@ class Policy:
                 raise SettingError(f"{name}: {value!r} is not a boolean.", fix="Use true or false.")
         self._check_seconds("barge_in_grace_s", most=10.0)
         self._check_seconds("silence_timeout_s", most=86_400.0)
+        self._check_seconds("reopen_s", most=5.0)
         self._check_seconds("barge_in_min_speech_s", least=LEAST_SPEECH_S, most=MOST_SPEECH_S)
         self._check_seconds("barge_in_resume_after_s", most=MOST_RESUME_S)
         self._check_seconds("barge_in_ramp_s", least=LEAST_RAMP_S, most=MOST_RAMP_S)

@@ -6,7 +6,7 @@ from typing import Any
 
 from discussion_helper.clock import SessionClock
 from discussion_helper.tool_use import ToolUse
-from discussion_helper.types import Conversation, Floor, TurnTiming, Utterance
+from discussion_helper.types import Conversation, Floor, SpokenUtterance, TurnTiming, Utterance
 
 __all__ = ["Observer", "Record"]
 
@@ -29,14 +29,21 @@ class Record:
         """Told of what a listener that decides takes a voice over the agent for."""
 
     def add(self, utterance: Utterance) -> Utterance:
-        """A finished turn; as it is on record: the agent's has the tools that were used since its last one."""
+        """A finished turn; as it is on record: the agent's has the tools that were used since its last one.
+
+        Of one that revises another `revises` tells where those stood whose place it takes; it is the last one itself.
+        """
         if self._closed:
             return utterance
         if utterance.speaker == "agent" and self._uses:
             utterance, self._uses = replace(utterance, calls=tuple(self._uses)), []
-        self.conversation.add(utterance)
-        data = {"speaker": utterance.speaker, "text": utterance.text, "interrupted": utterance.interrupted}
-        self.tell("utterance", data | ({"said": utterance.said} if utterance.said else {}))
+        data: dict[str, Any] = {"speaker": utterance.speaker, "text": utterance.text}
+        data |= {"interrupted": utterance.interrupted} | ({"said": utterance.said} if utterance.said else {})
+        if isinstance(utterance, SpokenUtterance) and utterance.revises:
+            data["revises"] = self.conversation.revise(utterance, utterance.revises)
+        else:
+            self.conversation.add(utterance)
+        self.tell("utterance", data)
         return utterance
 
     def add_timing(self, timing: TurnTiming) -> None:

@@ -11,7 +11,7 @@ from discussion_helper.parts import CutsText, Remembers, Responder, Thread, Voic
 from discussion_helper.record import Record
 from discussion_helper.reply import Reply
 from discussion_helper.speculation import Speculation, Tally
-from discussion_helper.types import Floor, Message
+from discussion_helper.types import Floor, Message, without_revised
 
 __all__ = ["Replies"]
 
@@ -45,6 +45,8 @@ class Replies:
         self._cut: Reply | None = None
         self._asked: Generation | None = None  # of the newest reply, if it is the model's
         self._with_words = False
+        self.reopened = ""
+        """The text of a turn that the user goes on with; what was read of it then begins with that."""
         record.on_partial = self._anticipate
         record.on_decision = self._decided
 
@@ -71,6 +73,10 @@ class Replies:
             return None
         self._record.tell("decision", {"what": "resumed", "why": "no words followed the sound that cut the reply"})
         return self._and_more(reply.generation.ahead) if reply.generation.broken_off else reply
+
+    def hold(self, reply: Reply) -> None:
+        """It is not to be spoken yet, for the user seems to go on; if that is nothing, `answer` gives it again."""
+        self._speculation.hold(self._messages(), reply.generation, ahead=reply.ahead)
 
     def keep(self, reply: Reply | None) -> None:
         """The cut reply that may go on is this one, and no other.
@@ -135,7 +141,8 @@ class Replies:
         text = str(partial.get("pause", partial.get("text", "")))
         if self._record.conversation.floor is not Floor.LISTENING or not text.strip() or self._rest_asked_for(text):
             return
-        messages: list[Message] = [*self._messages(), {"role": "user", "content": text}]
+        before = without_revised(self._messages(), self.reopened) if self.reopened else self._messages()
+        messages: list[Message] = [*before, {"role": "user", "content": text}]
         pauses = "pause" in partial
         begun = pauses and self._speculation.begin(messages, max_sentences=self._max_sentences)
         if not begun and (pauses or "stable" not in partial):

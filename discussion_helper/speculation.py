@@ -55,6 +55,8 @@ class _Guess:
     committed: anyio.Event
     work: Background[None] | None = None
     begun: bool = False
+    counted_s: float = 0.0
+    """Of the generation, before it was taken back."""
     synthesis_at: float | None = None
     synthesis_s: float | None = None
 
@@ -122,6 +124,19 @@ class Speculation:
         guess.generation.commit()
         return guess.generation
 
+    def hold(self, messages: Sequence[Message], generation: Generation, *, ahead: bool) -> None:
+        """A reply to these that was to be spoken may be for nothing after all. `ahead`: it was one that was taken."""
+        self._throw_away()
+        if ahead:
+            self._tally.committed -= 1
+        else:
+            self._tally.begun += 1
+        committed = anyio.Event()
+        committed.set()
+        self._last = generation
+        counted_s = generation.worked_s
+        self._guess = _Guess(list(messages), generation, committed, begun=True, counted_s=counted_s)
+
     async def stop(self) -> None:
         """Throw away what was begun; its request is closed within 0.25 s, or is left to its fate. Idempotent."""
         self._throw_away()
@@ -145,9 +160,10 @@ class Speculation:
 
     def _count(self, guess: _Guess) -> float:
         """What it has cost; for once."""
-        self._tally.generated_s += guess.generation.worked_s
+        generated_s = guess.generation.worked_s - guess.counted_s
+        self._tally.generated_s += generated_s
         self._tally.synthesised_s += guess.synthesised_s
-        return guess.generation.worked_s + guess.synthesised_s
+        return generated_s + guess.synthesised_s
 
     async def _closed(self) -> bool:
         """Whether nothing is left of the request that was begun last; waits for it to close."""

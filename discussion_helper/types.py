@@ -3,13 +3,14 @@
 Times are float seconds on the session's clock, which starts at `start()`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import Any, Literal, NotRequired, TypedDict, get_args
 
 from discussion_helper.errors import SettingError
 from discussion_helper.policy import Policy
+from discussion_helper.revision import Said, places_revised, without
 from discussion_helper.tool_use import ToolUse
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "Utterance",
     "speaker_of",
     "unheard_in",
+    "without_revised",
 ]
 
 Speaker = Literal["user", "agent"]
@@ -134,6 +136,8 @@ class SpokenUtterance(Utterance):
     """False for "stop" and no more over the agent: it is on record, and the agent is silent."""
     decided: bool = False
     """It was said over the agent, and the listener has decided that it is no echo of that."""
+    revises: str = ""
+    """The text of the turn before, which was not over: this is all of it."""
     measured: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
     """What the listener's own `decision` about it holds beside `what` and `why`."""
 
@@ -200,6 +204,20 @@ class Conversation:
         """Append one finished turn."""
         self.utterances.append(utterance)
 
+    def revise(self, utterance: Utterance, text: str) -> list[int]:
+        """Append a turn that takes the place of the user's newest one with that text, which was not over.
+
+        Replies behind that of which nothing was heard go too. Returns where they all stood; the first turn stands at 0.
+        """
+        said = [
+            Said(u.speaker == "user", u.text, u.interrupted and not u.text.strip() and not u.calls)
+            for u in self.utterances
+        ]
+        places = places_revised(said, text)
+        self.utterances[:] = [self.utterances[at] for at in without(len(said), places)]
+        self.utterances.append(utterance)
+        return places
+
     @property
     def last_user_text(self) -> str:
         """The newest thing the user said, "" if nothing."""
@@ -240,3 +258,14 @@ def _message_of(utterance: Utterance) -> Message:
     if utterance.calls:
         message["calls"] = [call.as_dict() for call in utterance.calls]
     return message
+
+
+def without_revised(messages: Sequence[Message], text: str) -> list[Message]:
+    """The messages as they are once a turn revises the user's newest one with that text."""
+    said = [Said(message["role"] == "user", message["content"], _is_unheard(message)) for message in messages]
+    return [messages[at] for at in without(len(said), places_revised(said, text))]
+
+
+def _is_unheard(message: Message) -> bool:
+    cut = message["role"] == "assistant" and message.get("interrupted", False)
+    return cut and not message["content"].strip() and not message.get("calls")

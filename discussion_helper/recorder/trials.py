@@ -54,7 +54,7 @@ _READ: Mapping[str, Callable[[str], Value]] = {
     "text": str.strip,
     "a list of phrases": _phrases,
 }
-_BEHIND = ("barge_in_grace_s", "barge_in_ramp_s", "max_sentences", "silence_timeout", "speculate")
+_BEHIND = ("barge_in_grace_s", "barge_in_ramp_s", "max_sentences", "silence_timeout", "speculate", "reopen_s")
 """Manners of the talk that come after what is replayed."""
 _ALSO = {"allow_barge_in": "barge_in"}
 """What a program calls it."""

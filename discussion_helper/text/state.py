@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Literal, get_args
 
 from discussion_helper.errors import SettingError
+from discussion_helper.revision import Said, places_revised, without
 from discussion_helper.text.artifacts import Artifact, Text, check_artifact, is_delta, is_ours
 
 __all__ = ["ROLES", "Role", "State", "Turn"]
@@ -26,14 +27,17 @@ class Turn:
     """The whole text that was to be said aloud, "" when that is what was heard."""
     wants_answer: bool = field(default=True, kw_only=True)
     """False of a user's turn that had the agent fall silent and asked for nothing: "stop"."""
+    revises: str = field(default="", kw_only=True)
+    """Of a user's turn: the text of an earlier one, which was not over; this is all of it, and stands in its place."""
     at: datetime = field(default_factory=lambda: datetime.now(UTC), kw_only=True, compare=False)
     """When it was complete; UTC."""
 
     def __post_init__(self) -> None:
         if self.role not in ROLES:
             raise SettingError(f"role: {self.role!r} is no role.", fix=f"Use {', '.join(ROLES)}.")
-        if not isinstance(self.said, str):
-            raise SettingError(f"said: it is a {type(self.said).__name__}.", fix="Use a text.")
+        for name in ("said", "revises"):
+            if not isinstance(value := getattr(self, name), str):
+                raise SettingError(f"{name}: it is a {type(value).__name__}.", fix="Use a text.")
         if not isinstance(self.artifacts, tuple):
             raise SettingError(f"artifacts: it is a {type(self.artifacts).__name__}.", fix="Use a tuple.")
         for artifact in self.artifacts:
@@ -49,18 +53,22 @@ class Turn:
 
 
 class State:
-    """The turns so far, in order. A thread's own grows; a view of it (`with_turns`) is a state of its own."""
+    """The turns so far, in order. A thread's own grows; a view of it (`with_turns`) is a state of its own.
+
+    A turn that revises another is added like any other, and stands in its place for whoever reads the turns: what was
+    stored is never changed.
+    """
 
     def __init__(self, turns: Iterable[Turn] = ()) -> None:
         self._turns = list(turns)
 
     @property
     def turns(self) -> tuple[Turn, ...]:
-        """A copy."""
-        return tuple(self._turns)
+        """A copy, without those that others have taken the place of."""
+        return tuple(_folded(self._turns) if any(turn.revises for turn in self._turns) else self._turns)
 
     def since(self, count: int) -> tuple[Turn, ...]:
-        """Those after the first `count`; takes no longer for a long thread."""
+        """Those that were added after the first `count`; takes no longer for a long thread."""
         return tuple(self._turns[count:])
 
     @property
@@ -81,4 +89,23 @@ class State:
         return State([*before, *self._turns, *after])
 
     def __len__(self) -> int:
+        """How many were added."""
         return len(self._turns)
+
+
+def _folded(turns: Iterable[Turn]) -> list[Turn]:
+    kept: list[Turn] = []
+    for turn in turns:
+        if turn.revises:
+            said = [_said(other, before) for before, other in zip([None, *kept], kept, strict=False)]
+            places = places_revised(said, turn.revises)
+            kept = [kept[at] for at in without(len(kept), places)]
+        kept.append(turn)
+    return kept
+
+
+def _said(turn: Turn, before: Turn | None) -> Said:
+    """What used tools was not for nothing, whether or not it was heard."""
+    used = before is not None and before.role == "tool"
+    cut = turn.role == "assistant" and turn.interrupted and not used
+    return Said(turn.role == "user", turn.text, cut and not turn.text.strip())

@@ -2,7 +2,6 @@
 
 from collections import deque
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import anyio
@@ -15,33 +14,22 @@ from discussion_helper.parts import Reporter
 from discussion_helper.stt.base import KeepsLanguage, Recognised, Recogniser
 from discussion_helper.turn.turns import TurnStarted
 from discussion_helper.types import SpokenUtterance, Utterance
+from discussion_helper.voice.awaited_verdict import AwaitedVerdict
 from discussion_helper.voice.deciding import RESPONSE, Words
 from discussion_helper.voice.decision import of_turn, of_verdict
 from discussion_helper.voice.echo_text import LATELY_S, SHARE, is_echo, overlap_of
+from discussion_helper.voice.heard_turns import HeardTurns
 from discussion_helper.voice.interim import StablePrefix
 from discussion_helper.voice.loop_breaker import LoopBreaker
 from discussion_helper.voice.notes import Decided, Ducked, InterimWanted, Level, Muted, Note, Onset, Turn, WordsWanted
+from discussion_helper.voice.onset_flag import OnsetFlag
 from discussion_helper.voice.ports import Microphone
 from discussion_helper.voice.turn_reader import NOTES_HELD, TurnReader
 
-__all__ = [
-    "ANSWER",
-    "ANSWER_S",
-    "DECIDED_S",
-    "LANGUAGE",
-    "LOOP",
-    "LOOP_FIX",
-    "OWN_VOICE",
-    "OWN_WORDS",
-    "MicrophoneListener",
-]
+__all__ = ["ANSWER", "ANSWER_S", "LANGUAGE", "LOOP", "LOOP_FIX", "OWN_VOICE", "OWN_WORDS", "MicrophoneListener"]
 
 ANSWER_S = 1.0
 """A listener's response after which the agent falls silent so soon was an answer: "yes" to a question at its end."""
-DECIDED_S = 0.5
-"""So long a turn over the agent waits for what it is to be taken for, once its words are known: the audio thread needs
-a block or two."""
-
 ANSWER = "an answer to the agent's last words"
 LANGUAGE = "clearly spoken in several turns"
 OWN_VOICE, OWN_WORDS = "the agent's own voice", "the agent's own words"
@@ -50,16 +38,6 @@ LOOP_FIX = (
     "Use headphones, or turn the loudspeaker down. Until the microphone is opened again only a loud voice, typing and"
     " the interrupt key are heard over the agent."
 )
-
-
-@dataclass(slots=True, eq=False)
-class _Verdict:
-    """What is decided about what the agent was last turned down for."""
-
-    there: anyio.Event = field(default_factory=anyio.Event)
-    note: Decided | None = None
-    was_read: bool = False
-    """The audio thread was given the words of a voice that had paused."""
 
 
 class MicrophoneListener:
@@ -89,13 +67,20 @@ class MicrophoneListener:
         self._microphone = microphone
         self._spoken = spoken
         self._reporter: Reporter | None = None
-        self._reader = TurnReader(recogniser, read=self._read, finished=self._finish, partial=self._tell_partial)
-        self._heard: deque[Utterance] = deque(maxlen=NOTES_HELD)
+        self._heard = HeardTurns(NOTES_HELD)
+        self._rejoining = self._heard.rejoining
+        self._reader = TurnReader(
+            recogniser,
+            read=self._read,
+            finished=self._finish,
+            partial=self._tell_partial,
+            whole=self._rejoining.whole,
+        )
         self._changed = anyio.Event()
         self._breaker = LoopBreaker()
         self._prefix = StablePrefix()
-        self._onset = anyio.Event()
-        self._verdict = _Verdict()
+        self._onset = OnsetFlag()
+        self._verdict = AwaitedVerdict()
         self._open_turns = 0
         self._failure: Exception | None = None
         self._worker: Background[None] = Background(self._read_turns, name="recognition")
@@ -123,7 +108,7 @@ class MicrophoneListener:
         self._worker.start()
         while True:
             while self._heard:
-                yield self._heard.popleft()
+                yield self._heard.take()
             if self._failure is not None:
                 raise self._failure
             if self._closed:
@@ -134,6 +119,28 @@ class MicrophoneListener:
         """Return when enough was said to be an interruption, or at once while such a turn is going on."""
         self._check_here()
         await self._onset.wait()
+
+    async def resumed(self) -> None:
+        """Return when somebody speaks after the turn given last, or does so already."""
+        self._check_here()
+        await self._rejoining.resumed()
+
+    def reopen(self, *, within_s: float) -> bool:
+        """What is being said goes on with the turn given last, if it began within so long after that one's end.
+
+        Not "stop" and no more, for that is about the agent.
+        """
+        self._check_here()
+        told = self._verdict.note
+        if told is not None and told.started_at_s >= self._rejoining.began_at_s and self._only_stops(told.text):
+            return False
+        goes_on, over = self._heard.reopen(within_s)
+        if over is not None:
+            self._open_turns += 1
+            self._reader.add(over)
+        elif goes_on:
+            self._reader.read_again()
+        return goes_on
 
     @property
     def interim(self) -> bool:
@@ -170,6 +177,7 @@ class MicrophoneListener:
         self._affinity.check("the listener")
 
     async def _open(self) -> None:
+        self._rejoining.reset()
         name = await self._microphone.open_microphone(self)
         self._breaker.reset()
         self._report("device", which="microphone", state="open", name=name)
@@ -184,14 +192,16 @@ class MicrophoneListener:
             case Muted():
                 self._tell_muted(note.on)
             case Onset():
-                self._begin_onset()
+                self._onset.begin(lasts=self._open_turns > 0)
             case Ducked():
-                self._verdict = _Verdict()
-                self._end_onset()  # what the user says has yet to be decided
+                self._verdict = AwaitedVerdict()
+                self._onset.end()  # what the user says has yet to be decided
             case Decided():
                 self._tell_decided(note)
             case Turn() | WordsWanted() | InterimWanted():
-                self._open_turns += isinstance(note, Turn) and isinstance(note.event, TurnStarted)
+                if isinstance(note, Turn) and isinstance(note.event, TurnStarted):
+                    self._open_turns += 1
+                    self._rejoining.begins(note)
                 self._reader.add(note)
 
     def device(self, which: str, state: str, **more: str) -> None:
@@ -203,20 +213,8 @@ class MicrophoneListener:
         self._failure = error
         self._notify()
 
-    def _begin_onset(self) -> None:
-        """Whoever waits for it goes on; it lasts as long as the turn, of which there may be nothing left."""
-        self._onset.set()
-        if not self._open_turns:
-            self._end_onset()
-
-    def _end_onset(self) -> None:
-        """Who waits for one already goes on waiting for the same."""
-        if self._onset.is_set():
-            self._onset = anyio.Event()
-
     def _tell_decided(self, note: Decided) -> None:
-        self._verdict.note = note
-        self._verdict.there.set()
+        self._verdict.told(note)
         if not note.again:
             self._report("decision", **of_verdict(note, self._of))
 
@@ -273,24 +271,17 @@ class MicrophoneListener:
             self._hear(note, result, spoken, loops=loops)
         elif loops or not note.decided:
             self._tell(note, result, spoken, what="ignored", why=note.ignored, loops=loops)
+        self._rejoining.close(note)
         self._open_turns = max(0, self._open_turns - 1)
         if not self._open_turns:
-            self._end_onset()
+            self._onset.end()
         self._notify()
 
     async def _with_verdict(self, note: Turn, result: Recognised) -> Turn:
-        """With what is decided about it; where nothing is, for the reply is over, it is a turn like others.
-
-        Its words may have been read before the agent was turned down for it, when there was nothing to decide.
-        """
-        verdict = self._verdict
-        if not (verdict.was_read or note.own):
+        """Its words may have been read before the agent was turned down for it, when there was nothing to decide."""
+        if not (self._verdict.was_read or note.own):
             self._offer(result, getattr(note.event, "voiced_s", 0.0), True)
-        with anyio.move_on_after(DECIDED_S):
-            await verdict.there.wait()
-        told = verdict.note
-        ignored = told.why if told is not None and told.what == "ignored" else ""
-        return replace(note, undecided=False, decided=told is not None, ignored=ignored)
+        return await self._verdict.about(note)
 
     async def _is_no_answer(self, ignored: str) -> bool:
         """ "Yes" over the agent's last words is an answer if it has nothing more to say."""
@@ -301,7 +292,7 @@ class MicrophoneListener:
 
     def _hear(self, note: Turn, result: Recognised, spoken: list[str], *, loops: bool) -> None:
         echo = is_echo(result.text, spoken) or self._breaker.is_loop(result.text, spoken)
-        text = "" if echo else result.text
+        text = "" if echo else self._rejoining.text(note, result.text)
         interrupts = note.decided and not note.ignored
         answers = bool(note.ignored and text)
         if loops or answers or not note.decided:
@@ -312,19 +303,18 @@ class MicrophoneListener:
             return  # it has cut nothing
         if text:
             self._follow_language(result)
-        self._heard.append(
-            SpokenUtterance(
-                "user",
-                text,
-                self._of(note.started_at_s),
-                self._of(note.voiced_until_s),
-                endpoint_s=max(0.0, note.decided_at_s - note.voiced_until_s),
-                recognise_s=max(0.0, now() - note.decided_at_s),
-                wants_answer=not (interrupts and self._only_stops(text)),
-                decided=note.decided,
-                measured=self._measured(note, result, spoken),
-            )
+        utterance = SpokenUtterance(
+            "user",
+            text,
+            self._of(note.started_at_s),
+            self._of(note.voiced_until_s),
+            endpoint_s=max(0.0, note.decided_at_s - note.voiced_until_s),
+            recognise_s=max(0.0, now() - note.decided_at_s),
+            wants_answer=not (interrupts and self._only_stops(text)),
+            decided=note.decided,
+            measured=self._measured(note, result, spoken),
         )
+        self._heard.put(note, utterance, self._of)
 
     def _tell(self, note: Turn, result: Recognised, spoken: list[str], *, what: str, why: str, loops: bool) -> None:
         """What a turn is, and why, if nobody has told it; of the last one of a loop the way out of that."""

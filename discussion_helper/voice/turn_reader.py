@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import anyio
 from anyio.abc import TaskGroup
 
+from discussion_helper.audio.frames import Samples
 from discussion_helper.stt.base import Recognised, Recogniser
 from discussion_helper.turn.turns import TurnEnded, TurnPaused, TurnResumed
 from discussion_helper.voice.notes import InterimWanted, Turn, WordsWanted
@@ -21,10 +22,19 @@ NOTES_HELD = 256
 class _Recognition:
     """One piece of work for the recogniser; the one for a pause is thrown away when the user goes on."""
 
-    end: int
+    turn: TurnPaused | TurnEnded
+    again: bool = False
+    """It is to be read once more, with what was said before."""
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     done: anyio.Event = field(default_factory=anyio.Event)
     result: Recognised | None = None
+
+    def is_of(self, turn: TurnEnded) -> bool:
+        return self.turn.end == turn.end
+
+    def drop(self) -> None:
+        self.again = False
+        self.scope.cancel()
 
 
 class TurnReader:
@@ -40,14 +50,20 @@ class TurnReader:
         read: Callable[[Recognised, float, bool], object],
         finished: Callable[[Turn, Recognised], Coroutine[None, None, None]],
         partial: Callable[[int, Recognised, bool], object] = lambda *_: None,
+        whole: Callable[[TurnPaused | TurnEnded], tuple[Samples, int, float]] | None = None,
     ) -> None:
         """`read(result, voiced_s, final)` is told of what is recognised for a decision, `finished` of every turn, with
         its text. `partial(start, result, complete)` is told of every reading of the turn that begins at sample `start`.
+
+        `whole` gives what is to be recognised of a turn: samples, where they begin, seconds of voice in them.
         """
         self._recogniser = recogniser
         self._read = read
         self._finished = finished
         self._partial = partial
+        self._whole = whole or _alone
+        self._tasks: TaskGroup | None = None
+        self._early: _Recognition | None = None
         self._notes: deque[Turn | WordsWanted | InterimWanted] = deque(maxlen=NOTES_HELD)
         self._changed = anyio.Event()
         self._peek: anyio.CancelScope | None = None
@@ -64,19 +80,19 @@ class TurnReader:
 
     async def run(self) -> None:
         """Read turns, for ever. Raises what the recogniser fails with."""
-        early: _Recognition | None = None
         async with anyio.create_task_group() as tasks:
+            self._tasks = tasks
             while True:
                 note = await self._next()
                 if isinstance(note, WordsWanted):
                     self._drop_interim()
                     tasks.start_soon(self._peek_at, note)
                 elif isinstance(note, InterimWanted):
-                    if early is None and self._may_read_meanwhile():
+                    if self._early is None and self._may_read_meanwhile():
                         self._interim = anyio.CancelScope()
                         tasks.start_soon(self._read_meanwhile, note, self._interim)
                 else:
-                    early = await self._follow(note, early, tasks)
+                    self._early = await self._follow(note, self._early, tasks)
 
     async def _next(self) -> Turn | WordsWanted | InterimWanted:
         while not self._notes:
@@ -116,16 +132,16 @@ class TurnReader:
         match note.event:
             case TurnPaused() | TurnEnded() if note.own:
                 if early is not None:
-                    early.scope.cancel()
+                    early.drop()
                 if isinstance(note.event, TurnEnded):
                     await self._finish(note, Recognised("", refused="echo"), tasks)
             case TurnPaused() as pause:
                 return self._begin(pause, tasks)
             case TurnResumed() if early is not None:
-                early.scope.cancel()
+                early.drop()
             case TurnEnded() as turn:
-                if early is None or early.end != turn.end:
-                    early = self._begin(turn, tasks)
+                if early is None or not early.is_of(turn):
+                    early = self._early = self._begin(turn, tasks)
                 await early.done.wait()
                 assert early.result is not None
                 await self._finish(note, early.result, tasks)
@@ -144,13 +160,39 @@ class TurnReader:
         self._drop_interim()
         if self._peek is not None:
             self._peek.cancel()
-        recognition = _Recognition(turn.end)
-        tasks.start_soon(self._recognise, recognition, turn)
+        recognition = _Recognition(turn)
+        tasks.start_soon(self._recognise, recognition)
         return recognition
 
-    async def _recognise(self, recognition: _Recognition, turn: TurnPaused | TurnEnded) -> None:
-        with recognition.scope:
-            recognition.result = await self._recogniser.recognise(turn.samples, voiced_s=turn.voiced_s)
-            self._read(recognition.result, turn.voiced_s, True)
-            self._partial(turn.start, recognition.result, True)
+    def read_again(self) -> None:
+        """What was read in a pause, or is being read, is part of something longer now."""
+        early = self._early
+        if early is None or self._tasks is None:
+            return
+        if early.done.is_set():
+            early.done, early.scope = anyio.Event(), anyio.CancelScope()
+            self._tasks.start_soon(self._recognise, early)
+        else:
+            early.again = True
+            early.scope.cancel()
+
+    async def _recognise(self, recognition: _Recognition) -> None:
+        await self._recognise_once(recognition)
+        while recognition.again:
+            recognition.again, recognition.scope = False, anyio.CancelScope()
+            await self._recognise_once(recognition)
         recognition.done.set()
+
+    async def _recognise_once(self, recognition: _Recognition) -> None:
+        """Of what is joined to something nothing is offered for a decision: that is about the new alone."""
+        turn = recognition.turn
+        with recognition.scope:
+            samples, start, voiced_s = self._whole(turn)
+            recognition.result = await self._recogniser.recognise(samples, voiced_s=voiced_s)
+            if start == turn.start:
+                self._read(recognition.result, voiced_s, True)
+            self._partial(start, recognition.result, True)
+
+
+def _alone(turn: TurnPaused | TurnEnded) -> tuple[Samples, int, float]:
+    return turn.samples, turn.start, turn.voiced_s

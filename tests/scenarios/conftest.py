@@ -15,6 +15,7 @@ from discussion_helper.audio.files import load
 from discussion_helper.audio.frames import Frame, Samples
 from discussion_helper.audio.resample import resample
 from discussion_helper.events import Event, Subscription
+from discussion_helper.parts import Committed, Thread
 from discussion_helper.session import Session
 from discussion_helper.stt.base import Recognised
 from discussion_helper.testing import VirtualTimeLoop
@@ -81,6 +82,13 @@ class Answers:
                 self.cancelled_s.append(anyio.current_time())
 
     async def aclose(self) -> None: ...
+
+
+class Ahead(Answers):
+    """May be asked ahead of time."""
+
+    def speculate(self, messages: Sequence[Message], committed: Committed) -> AsyncIterator[str]:  # noqa: ARG002
+        return self.reply(messages)
 
 
 class Worded(CutSynthesiser):
@@ -196,6 +204,8 @@ async def _talk(
     synthesis_s: float = 0.1,
     tone: bool = False,
     start: bool = True,
+    ahead: bool = False,
+    thread: Thread | None = None,
 ) -> AsyncIterator[Talk]:
     voice_of: Any = {"rate": (scene or Scene()).loudspeaker.rate, "delay_s": synthesis_s}
     voice = Tone(**voice_of) if tone else Worded(voice=_agent(voice_of["rate"]), **voice_of)
@@ -203,8 +213,8 @@ async def _talk(
     if fast or not aec:
         options["echo_path"] = NoEchoPath
     async with Room(scene or Scene(), **options) as room:
-        answers, ears = Answers(texts, delay_s), ears or Ears()
-        session = room.session(responder=answers, recogniser=ears, synthesiser=voice, policy=policy)
+        answers, ears = (Ahead if ahead else Answers)(texts, delay_s), ears or Ears()
+        session = room.session(responder=answers, recogniser=ears, synthesiser=voice, policy=policy, thread=thread)
         async with session.events(*KINDS) as events:
             if start:
                 session.start()
@@ -232,7 +242,8 @@ def talk() -> Callable[..., AbstractAsyncContextManager[Talk]]:
     """Begins a talk in a room: `async with talk([first reply's sentences], [second's], ..., scene=Scene(...)) as on`.
 
     `fast`: detectors that go by the level, and no canceller. `aec` False: no canceller. `delay_s`: before each sentence
-    of the responder. `tone`: the agent hums. `start` False: the session waits to be started.
+    of the responder. `tone`: the agent hums. `start` False: the session waits to be started. `ahead`: the responder may
+    be asked ahead of time. `thread`: where the turns are stored.
     """
     return _talk
 

@@ -17,6 +17,7 @@ EXTREMES: dict[str, tuple[Any, ...]] = {
     "barge_in_grace_s": (0, 10.0),
     "max_reply_sentences": (0, 10_000),
     "silence_timeout_s": (0, 1e-300, 86_400.0),
+    "reopen_s": (0, 1e-300, 5.0),
     "speculate": (False, True),
     "barge_in_min_speech_s": (LEAST_SPEECH_S, MOST_SPEECH_S),
     "barge_in_resume_after_s": (0, 1e-300, 60.0),

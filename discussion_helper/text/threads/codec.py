@@ -62,7 +62,7 @@ def loaded(data: bytes) -> Any:
 
 
 def turn_data(turn: Turn, where: str = "turn") -> dict[str, Any]:
-    """`{role, at, interrupted?, said?, wants_answer?, artifacts: [{kind, data}]}`.
+    """`{role, at, interrupted?, said?, wants_answer?, revises?, artifacts: [{kind, data}]}`.
 
     Raises SettingError for a delta, or what is not ours.
     """
@@ -75,6 +75,8 @@ def turn_data(turn: Turn, where: str = "turn") -> dict[str, Any]:
         data["said"] = _checked(turn.said, str, f"{where}.said")
     if not turn.wants_answer:
         data["wants_answer"] = False
+    if turn.revises:
+        data["revises"] = _checked(turn.revises, str, f"{where}.revises")
     _few(turn.artifacts, f"{where}.artifacts")
     data["artifacts"] = [artifact_data(each, f"{where}.artifacts[{n}]") for n, each in enumerate(turn.artifacts)]
     return data
@@ -82,7 +84,7 @@ def turn_data(turn: Turn, where: str = "turn") -> dict[str, Any]:
 
 def turn_of(data: object, where: str = "turn") -> Turn:
     """The turn again. Raises SettingError naming the field that is wrong."""
-    optional = {"interrupted", "said", "wants_answer"}
+    optional = {"interrupted", "said", "wants_answer", "revises"}
     given = _object(data, where, required={"role", "at", "artifacts"}, optional=optional)
     if given["role"] not in ROLES:
         raise _wrong(f"{where}.role", f"{_shown(given['role'])} is no role")
@@ -93,6 +95,7 @@ def turn_of(data: object, where: str = "turn") -> Turn:
         interrupted=_checked(given.get("interrupted", False), bool, f"{where}.interrupted"),
         said=_checked(given.get("said", ""), str, f"{where}.said"),
         wants_answer=_checked(given.get("wants_answer", True), bool, f"{where}.wants_answer"),
+        revises=_checked(given.get("revises", ""), str, f"{where}.revises"),
         at=_moment(given["at"], f"{where}.at"),
     )
 

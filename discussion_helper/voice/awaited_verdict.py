@@ -1,0 +1,35 @@
+"""What is decided about a voice over the agent, for those who wait for it on the event loop."""
+
+from dataclasses import dataclass, field, replace
+
+import anyio
+
+from discussion_helper.voice.notes import Decided, Turn
+
+__all__ = ["DECIDED_S", "AwaitedVerdict"]
+
+DECIDED_S = 0.5
+"""So long a turn over the agent waits for what it is to be taken for, once its words are known: the audio thread needs
+a block or two."""
+
+
+@dataclass(slots=True, eq=False)
+class AwaitedVerdict:
+    """About what the agent was last turned down for."""
+
+    there: anyio.Event = field(default_factory=anyio.Event)
+    note: Decided | None = None
+    was_read: bool = False
+    """The audio thread was given the words of a voice that had paused."""
+
+    def told(self, note: Decided) -> None:
+        """It is this."""
+        self.note = note
+        self.there.set()
+
+    async def about(self, turn: Turn) -> Turn:
+        """The turn with it; where nothing is decided, for the reply is over, it is a turn like others."""
+        with anyio.move_on_after(DECIDED_S):
+            await self.there.wait()
+        ignored = self.note.why if self.note is not None and self.note.what == "ignored" else ""
+        return replace(turn, undecided=False, decided=self.note is not None, ignored=ignored)
