@@ -1,6 +1,7 @@
 """The composition root: from settings to a session on real parts."""
 
 import logging
+import math
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -16,6 +17,7 @@ from discussion_helper.audio.echo import EchoPath
 from discussion_helper.audio.file_devices import FileCapture
 from discussion_helper.choices import LLM_MODEL, Choices, choose, describe_llm, model_names
 from discussion_helper.errors import DeviceError, ModelMissing, SettingError
+from discussion_helper.governor import Budgets
 from discussion_helper.listening import hearing_with
 from discussion_helper.models import Store, load_manifest
 from discussion_helper.parts import Responder, Thread, check_parts
@@ -29,11 +31,13 @@ from discussion_helper.session import Session
 from discussion_helper.settings import Settings
 from discussion_helper.stt.base import Recogniser
 from discussion_helper.stt.second_opinion import SecondOpinion
+from discussion_helper.stt.two_sizes import TwoSizes
 from discussion_helper.tts.base import Synthesiser
 from discussion_helper.turn.pauses import PauseModel
 from discussion_helper.voice.assembly import pauses_of, session_on
 from discussion_helper.voice.devices import RATE, Devices, file_devices, sound_devices
 from discussion_helper.voice.engine import AudioEngine
+from discussion_helper.voice.governing import Switch, governed
 from discussion_helper.voice.health import Health
 from discussion_helper.voice.hearing import EchoPath as AnyEchoPath
 from discussion_helper.voice.hearing import Hearing
@@ -113,7 +117,8 @@ async def open_talk(
             if recording is not None:
                 recording.follow(session)
             heard, played, files = devices.microphone, devices.loudspeaker, devices.files
-            yield Talk(session, heard, played, answers, files, engine.health, recording, thread)
+            async with governed(session, engine.lag, larger=_larger(recogniser), budgets=_budgets(choices)):
+                yield Talk(session, heard, played, answers, files, engine.health, recording, thread)
         finally:
             with anyio.CancelScope(shield=True):
                 await session.stop()
@@ -219,7 +224,18 @@ def _ears_and_voice(choices: Choices, settings: Settings) -> tuple[Recogniser, S
     recogniser: Recogniser = WhisperRecogniser(choices.recogniser, language=settings.language, hints=settings.hints)
     if choices.second is not None:
         recogniser = SecondOpinion(recogniser, WhisperRecogniser(choices.second, language=settings.language))
+    if choices.smaller is not None:
+        recogniser = TwoSizes(recogniser, WhisperRecogniser(choices.smaller, language=settings.language))
     return recogniser, PiperSynthesiser(choices.voice, language=settings.spoken_language)
+
+
+def _larger(recogniser: Recogniser) -> Switch | None:
+    return recogniser.use_full if isinstance(recogniser, TwoSizes) else None
+
+
+def _budgets(choices: Choices) -> Budgets:
+    """A model that answers elsewhere says nothing about this machine."""
+    return Budgets() if isinstance(choices.llm, Path) else Budgets(first_token=math.inf)
 
 
 def _answers(own: Responder | None, choices: Choices, settings: Settings) -> str:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +23,7 @@ __all__ = [
     "model_names",
     "recogniser_of",
     "second_of",
+    "smaller_of",
     "voice_of",
     "wake_word_of",
 ]
@@ -50,6 +52,8 @@ class Choices:
     """None where somebody else answers."""
     second: Path | None = None
     """The recogniser that is asked where the first is unsure; None = nobody is."""
+    smaller: Path | None = None
+    """The recogniser that takes the place of the first on a machine that is late; None = there is none."""
 
 
 def choose(settings: Settings, *, answers: bool = True) -> Choices:
@@ -67,6 +71,7 @@ def choose(settings: Settings, *, answers: bool = True) -> Choices:
         voice if isinstance(voice, Path) else folder[voice.name],
         llm,
         second_of(settings, store, beside=isinstance(llm, Path)),
+        smaller_of(settings, store),
     )
 
 
@@ -84,6 +89,21 @@ def second_of(settings: Settings, store: Store, *, beside: bool) -> Path | None:
         return store.path_of(model)
     except ModelMissing:
         return None
+
+
+def smaller_of(settings: Settings, store: Store) -> Path | None:
+    """The largest of the recognisers that are smaller than the chosen one, know the language and are in the store.
+
+    As tiny.en for base. None for a language that is to be found out: a
+    session that has found it keeps it in its recogniser.
+    """
+    full, language = recogniser_of(settings), settings.language.lower()
+    stt = (model for model in load_manifest() if model.kind == "stt" and model.size < full.size)
+    fitting = [model for model in stt if language != AUTO and (language == "en" or not model.name.endswith(".en"))]
+    for model in sorted(fitting, key=lambda model: -model.size):
+        with suppress(ModelError):
+            return store.path_of(model)
+    return None
 
 
 def choose_llm(settings: Settings) -> Path | EndpointChoice:
