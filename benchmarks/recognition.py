@@ -3,8 +3,9 @@
     python -m benchmarks.recognition [FOLDER] [--model NAME] [--threads N]
 
 FOLDER holds clips with a manifest.csv (default: audio); the English clips of speech whose words are known are read
-whole. The stock column is `faster_whisper.WhisperModel.transcribe` with the same 8-bit weights and greedy search.
-Times are from the call to the text, with the model warm.
+whole. The stock column is `faster_whisper.WhisperModel.transcribe` with the same 8-bit weights and greedy search. A
+second table sums the errors up by the set that clips are from, which is how their names begin. Times are from the call
+to the text, with the model warm.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import anyio
 from rich.console import Console
 from rich.table import Table
 
+from discussion_helper.audio.analysis import voiced
 from discussion_helper.audio.clips import Clip, load_clips
 from discussion_helper.audio.files import load
 from discussion_helper.audio.frames import Samples
@@ -40,7 +42,9 @@ def main() -> None:
     sounds = [load(clip.path, RATE).samples for clip in clips]
     ours, stock = _ours(path, chosen.threads, sounds), _stock(path, sounds)
     rows = [_row(*found) for found in zip(clips, ours, stock, strict=True)]
-    Console().print(_table(rows, f"{chosen.model}, {chosen.threads} thread(s)"))
+    console = Console()
+    console.print(_table(rows, f"{chosen.model}, {chosen.threads} thread(s)"))
+    console.print(_sets(rows, chosen.model))
 
 
 def _is_known(clip: Clip) -> bool:
@@ -51,11 +55,16 @@ def _ours(path: Path, threads: int, sounds: list[Samples]) -> list[Recognised]:
     async def run() -> list[Recognised]:
         recogniser = WhisperRecogniser(path, language="en", threads=threads)
         await recogniser.warmup()
-        found = [await recogniser.recognise(sound) for sound in sounds]
+        found = [await recogniser.recognise(sound, voiced_s=_voiced_s(sound)) for sound in sounds]
         await recogniser.aclose()
         return found
 
     return anyio.run(run)
+
+
+def _voiced_s(sound: Samples) -> float:
+    voice = voiced(sound, RATE)
+    return (voice.end - voice.start) / RATE
 
 
 def _stock(path: Path, sounds: list[Samples]) -> list[tuple[str, float]]:
@@ -101,6 +110,23 @@ def _table(rows: list[RecognitionRow], title: str) -> Table:
     rates = f"{100 * ours / words:.1f} %", f"{ours_ms:.0f}", f"{100 * stock / words:.1f} %", f"{stock_ms:.0f}"
     table.add_row("all, median ms", f"{sum(row.seconds for row in rows):.0f}", str(words), *rates)
     return table
+
+
+def _sets(rows: list[RecognitionRow], model: str) -> Table:
+    table = Table(title=f"{model}: words that are wrong, by set")
+    for heading in ("set", "clips", "words", "ours", "stock"):
+        table.add_column(heading, justify="left" if heading == "set" else "right")
+    for name in dict.fromkeys(_set_of(row) for row in rows):
+        some = [row for row in rows if _set_of(row) == name]
+        words = sum(row.words for row in some)
+        ours, stock = sum(row.ours_errors for row in some), sum(row.stock_errors for row in some)
+        rates = f"{100 * ours / words:.1f} %", f"{100 * stock / words:.1f} %"
+        table.add_row(name, str(len(some)), str(words), *rates)
+    return table
+
+
+def _set_of(row: RecognitionRow) -> str:
+    return row.clip.partition("_")[0]
 
 
 def _short(name: str) -> str:

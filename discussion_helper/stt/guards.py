@@ -50,7 +50,7 @@ def refusal(
         return "no words"
     if evidence_s < LEAST_VOICED_S:
         return "no voice"
-    unfit = evidence_s > _MOST_PER_WORD_S * words or longest_run(text) >= _THRICE
+    unfit = voiced_s is not None and (voiced_s > _MOST_PER_WORD_S * words or longest_run(text) >= _THRICE)
     if doubtful(no_speech_probability, average_logprob, voiced_s=0.0 if unfit else voiced_s):
         return "no speech"
     if average_logprob < _LEAST_LOGPROB:

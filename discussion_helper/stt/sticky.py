@@ -22,13 +22,15 @@ class LanguageRule:
     shorter one is not counted, for or against; a long one that is not clear, or in the session's language, begins the
     count anew. The first clear turn gives a session without a language its own.
 
-    Of the 36 clips of speech in seven languages (base), whole and cut to 1, 2 and 3 s, README tells how many are clear
-    and how many of these are wrong.
+    With base, of 35 clips of speech in seven languages 23 are clear after 1 s, 30 after 2 s and 32 as a whole, of which
+    1, 1 and 0 are taken for another language (an Italian one for Spanish, a Spanish one for Italian); from 0.7 on it
+    was 25, 33 and 34 with the same errors. From afar, in a meeting, two English turns of 3 s and 1.5 s were Welsh with
+    0.5 and 0.64 and Polish with 0.69.
     """
 
     turns: int = 2
     least_s: float = 1.0
-    least_probability: float = 0.7
+    least_probability: float = 0.8
 
 
 class SessionLanguage:

@@ -33,6 +33,8 @@ def timed(words: Sequence[tuple[str, int]], path: Sequence[tuple[int, int]], *, 
 
     A word begins where its first token is looked for first, and ends where the next one begins.
     """
+    if not words:
+        return []
     first: dict[int, int] = {}
     for token, step in path:
         first.setdefault(token, step)

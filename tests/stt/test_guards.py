@@ -62,6 +62,7 @@ def test_people_are_believed(text: str, voiced_s: float, no_speech: float, logpr
             "repeats itself",
         ),
         ("Thank you.", 2.0, 0.90, -0.62, "no speech"),
+        ("Thank you.", 0.5, 0.70, -1.20, "no speech"),
         ("Huh? Huh? Huh?", 2.0, 0.75, -0.78, "no speech"),
         ("Thank you.", 0.05, 0.0, -0.1, "no voice"),
         ("...", 1.0, 0.0, -0.1, "no words"),
