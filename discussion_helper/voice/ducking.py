@@ -12,8 +12,8 @@ voice at the microphone to the rule, in ms, median / P95, and how often a minute
 steady echoes (0 to -26 dB, 20 to 400 ms) and with echoes that are switched on, turned up and moved every 13 s:
 
     over     no echo   -20 dB, 50 ms   -10 dB, 100 ms   0 dB, 50 ms   steady   changing
-    4 dB     40 / 50   43 / 83         47 / 88          76 / 341      3.3      4.5
-    6 dB     41 / 50   46 / 83         55 / 122         93 / 351      0.5      2.6
+    4 dB     40 / 50   43 / 83         47 / 88          76 / 341      3.0      4.8
+    6 dB     41 / 50   46 / 83         55 / 122         93 / 351      0.4      2.6
     8 dB     41 / 50   47 / 84         55 / 128         113 / 472     0.0      2.3
     12 dB    43 / 76   52 / 88         61 / 148         133 / 510     0.0      2.6
 """
