@@ -24,7 +24,8 @@ EXAMPLES = re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL
 NEEDS_DEVICES = "open_talk"
 NEEDS_MODEL = "provider_for(Settings()"
 AS_THEY_STAND = [example for example in EXAMPLES if NEEDS_DEVICES not in example and NEEDS_MODEL not in example]
-SAYS = ("Hello.", "Hello.", "assistant: Take a hat.\n", "Hello.")
+BROKEN = "  broken     synthesiser.empty-text-is-silent: for '' it gave 800 samples."
+SAYS = ("Hello.", "Hello.", BROKEN, "assistant: Take a hat.\n", "Hello.")
 HTTP = README.partition("`serve` listens on")[2].partition("\n## ")[0]
 
 
@@ -33,7 +34,7 @@ def run(*command: str, timeout: float = 50.0) -> "subprocess.CompletedProcess[st
 
 
 def test_there_are_examples() -> None:
-    assert 6 == len(EXAMPLES)
+    assert 7 == len(EXAMPLES)
     for needs in (NEEDS_DEVICES, NEEDS_MODEL):
         assert 1 == sum(needs in example for example in EXAMPLES)
 

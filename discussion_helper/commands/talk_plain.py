@@ -7,6 +7,7 @@ from typing import TextIO
 
 import anyio
 
+from discussion_helper.commands.late_machine import change_line
 from discussion_helper.commands.screen import complain
 from discussion_helper.commands.talk_state import error_of, moved_of, problem_of, turn_of, waits_of
 from discussion_helper.commands.talk_wishes import Say, Wishes
@@ -99,6 +100,8 @@ def event_line(event: Event) -> str:
             text = str(waits_of(event))
         case "device" if told := problem_of(event) or moved_of(event):
             text = told
+        case "shed":
+            text = change_line(event)
         case "floor":
             text = f"floor: {data['floor']}"
         case "partial":

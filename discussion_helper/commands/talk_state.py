@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass, field
 
+from discussion_helper.commands.late_machine import change_line, without_line
 from discussion_helper.events import Event
 from discussion_helper.types import Floor
 
@@ -96,6 +97,8 @@ class TalkState:
     """That wakes it."""
     problems: dict[str, str] = field(default_factory=dict)
     """Device to what is wrong with it and how to put it right."""
+    sheds: set[str] = field(default_factory=set)
+    """What is done without because the machine is late."""
     waiting: list[str] = field(default_factory=list)
     """Typed turns that the talk has not come to, in order. What takes them is bounded, and refuses more."""
     note: str = ""
@@ -123,6 +126,8 @@ class TalkState:
                 self._take_attention(str(data["state"]), str(data["why"]))
             case "device":
                 self._take_device(event)
+            case "shed":
+                self._take_shed(event)
             case "gap":
                 self.note = f"{data['missed']} events were missed"
             case "ended":
@@ -188,6 +193,14 @@ class TalkState:
         for what, times in self.ignored.items():
             self.remark(f"{what} ({times} times)" if times > 1 else what)
         self.ignored.clear()
+
+    def _take_shed(self, event: Event) -> None:
+        self.remark(change_line(event))
+        self.sheds.discard(event.data["what"])
+        self.sheds |= {event.data["what"]} if event.data["state"] == "shed" else set()
+        self.problems.pop("machine", None)
+        if self.sheds:
+            self.problems["machine"] = without_line(sorted(self.sheds))
 
     def _take_device(self, event: Event) -> None:
         which, state = str(event.data.get("which", "device")), event.data.get("state")

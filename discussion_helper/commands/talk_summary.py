@@ -30,4 +30,7 @@ def summary(session: Session) -> str:
         return "No answers."
     answers = [turn for turn in state["utterances"] if turn["speaker"] == "agent"]
     cut = sum(turn["interrupted"] for turn in answers)
-    return f"Answers: {len(answers)}, interrupted: {cut}, median wait {statistics.median(waits):.2f} s."
+    counts = f"Answers: {len(answers)}, interrupted: {cut}, median wait {statistics.median(waits):.2f} s."
+    times = state["shed"]["times"]
+    often = "once" if times == 1 else f"{times} times"
+    return f"{counts} The machine was late, and did without something: {often}." if times else counts

@@ -123,7 +123,7 @@ def test_what_changes_nothing_draws_nothing() -> None:
     state = TalkState()
 
     assert not state.take(event("interruption", by="onset"))
-    assert not state.take(event("shed", what="detector"))
+    assert not state.take(event("tool", name="weather"))
     assert state.take(event("floor", floor="speaking"))
     assert state.floor is Floor.SPEAKING
 
