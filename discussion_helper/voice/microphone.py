@@ -11,7 +11,7 @@ from discussion_helper.background import Background
 from discussion_helper.clock import now
 from discussion_helper.event_loop import LoopAffinity
 from discussion_helper.parts import Reporter
-from discussion_helper.stt.base import KeepsLanguage, Recognised, Recogniser
+from discussion_helper.stt.base import Recognised, Recogniser
 from discussion_helper.turn.turns import TurnStarted
 from discussion_helper.types import SpokenUtterance, Utterance
 from discussion_helper.voice.awaited_verdict import AwaitedVerdict
@@ -24,14 +24,14 @@ from discussion_helper.voice.loop_breaker import LoopBreaker
 from discussion_helper.voice.notes import Decided, Ducked, InterimWanted, Level, Muted, Note, Onset, Turn, WordsWanted
 from discussion_helper.voice.onset_flag import OnsetFlag
 from discussion_helper.voice.ports import Microphone
+from discussion_helper.voice.session_language import language_change
 from discussion_helper.voice.turn_reader import NOTES_HELD, TurnReader
 
-__all__ = ["ANSWER", "ANSWER_S", "LANGUAGE", "LOOP", "LOOP_FIX", "OWN_VOICE", "OWN_WORDS", "MicrophoneListener"]
+__all__ = ["ANSWER", "ANSWER_S", "LOOP", "LOOP_FIX", "OWN_VOICE", "OWN_WORDS", "MicrophoneListener"]
 
 ANSWER_S = 1.0
 """A listener's response after which the agent falls silent so soon was an answer: "yes" to a question at its end."""
 ANSWER = "an answer to the agent's last words"
-LANGUAGE = "clearly spoken in several turns"
 OWN_VOICE, OWN_WORDS = "the agent's own voice", "the agent's own words"
 LOOP = "three turns in a row were the agent's own words"
 LOOP_FIX = (
@@ -301,8 +301,8 @@ class MicrophoneListener:
             self._tell(note, result, spoken, what="turn" if text else "ignored", why=why, loops=loops)
         if note.own and not interrupts:
             return  # it has cut nothing
-        if text:
-            self._follow_language(result)
+        if text and (change := language_change(self._recogniser, result)):
+            self._report("decision", **change)
         utterance = SpokenUtterance(
             "user",
             text,
@@ -323,12 +323,6 @@ class MicrophoneListener:
 
     def _measured(self, note: Turn, result: Recognised, spoken: list[str]) -> dict[str, Any]:
         return of_turn(note, result, self._of, score=overlap_of(result.text, spoken))
-
-    def _follow_language(self, result: Recognised) -> None:
-        """The session goes on in the language that the recogniser has found, if it is another one."""
-        before = self._recogniser.turn_over(result) if isinstance(self._recogniser, KeepsLanguage) else ""
-        if before:
-            self._report("decision", what="language", why=LANGUAGE, language=result.language, before=before)
 
     # -- telling
 

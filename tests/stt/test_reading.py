@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from discussion_helper.audio.frames import Samples, silence
+from discussion_helper.stt.base import TimedWord
 from discussion_helper.stt.reading import Abandoned, Decoded, read
 from discussion_helper.stt.windows import FULL, RATE
 
@@ -23,12 +24,15 @@ class Scripted:
         self.asked.append((len(samples) / RATE, frames, True))
         return object()
 
-    def decode(self, encoded: object, *, language: str, seconds: float, timestamps: bool) -> Decoded:
+    def decode(self, encoded: object, *, language: str, seconds: float, timestamps: bool, hints: str = "") -> Decoded:
         asked, frames, _ = self.asked.pop()
         assert asked == seconds
         self.asked.append((seconds, frames, timestamps))
         self.languages.append(language)
         return self.answers[len(self.languages) - 1]
+
+    def times(self, encoded: object, ids: tuple[int, ...], *, language: str, seconds: float) -> list[TimedWord]:
+        return []
 
     def detect(self, encoded: object) -> tuple[str, float]:
         self.detections += 1

@@ -12,6 +12,7 @@ import pytest
 
 from discussion_helper.audio.frames import Samples
 from discussion_helper.errors import ModelCorrupt, ModelMissing, RecogniserError, SettingError
+from discussion_helper.stt.base import TimedWord
 from discussion_helper.stt.reading import Decoded, Decoder
 from discussion_helper.stt.whisper import WhisperRecogniser
 
@@ -48,9 +49,12 @@ class Model:
             raise self.error
         return object()
 
-    def decode(self, encoded: object, *, language: str, seconds: float, timestamps: bool) -> Decoded:
+    def decode(self, encoded: object, *, language: str, seconds: float, timestamps: bool, hints: str = "") -> Decoded:
         self.steps.append(f"decode {language}")
         return Decoded(self.says, self.says, 1.0, True, self.logprob, 4, 0.1)
+
+    def times(self, encoded: object, ids: tuple[int, ...], *, language: str, seconds: float) -> list[TimedWord]:
+        return []
 
     def detect(self, encoded: object) -> tuple[str, float]:
         return "fr", 0.8

@@ -12,8 +12,9 @@ from discussion_helper.audio.frames import Samples
 from discussion_helper.stt.base import KeepsLanguage, Recognised
 from discussion_helper.stt.sticky import Detection, SessionLanguage
 from discussion_helper.turn.turns import TurnEnded, TurnPaused, TurnStarted
-from discussion_helper.voice.microphone import LANGUAGE, MicrophoneListener
+from discussion_helper.voice.microphone import MicrophoneListener
 from discussion_helper.voice.notes import Turn
+from discussion_helper.voice.session_language import LANGUAGE
 
 pytestmark = pytest.mark.anyio
 
