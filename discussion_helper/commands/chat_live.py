@@ -1,6 +1,7 @@
 """The model's turn that is under way, made of the pieces in which it comes."""
 
 from discussion_helper.commands.chat_entries import Called
+from discussion_helper.commands.chat_pieces import Pieces
 from discussion_helper.text.artifacts import (
     Artifact,
     Reasoning,
@@ -21,8 +22,7 @@ class Live:
         self._text: list[str] = []
         self._thought: list[str] = []
         self._calls: dict[str, ToolCallDelta] = {}
-        self._open: set[type[Artifact]] = set()
-        """Kinds of which pieces came; the whole artifact that follows holds nothing new."""
+        self._pieces = Pieces()
 
     @property
     def text(self) -> str:
@@ -48,9 +48,9 @@ class Live:
                 return self._add(self._thought, content, Reasoning)
             case ToolCallDelta():
                 return self._add_call(artifact)
-            case Text(content) if not self._closed(Text):
+            case Text(content) if not self._pieces.ended(Text):
                 self._text.append(content)
-            case Reasoning(content) if not self._closed(Reasoning):
+            case Reasoning(content) if not self._pieces.ended(Reasoning):
                 self._thought.append(content)
             case ToolCall(id, name, arguments) if not any(call.id == id for call in self._calls.values()):
                 self._calls[f"whole:{id}"] = ToolCallDelta(-1, id, name, arguments)
@@ -60,14 +60,8 @@ class Live:
 
     def _add(self, pieces: list[str], content: str, whole: type[Artifact]) -> bool:
         pieces.append(content)
-        self._open.add(whole)
+        self._pieces.came(whole)
         return True
-
-    def _closed(self, kind: type[Artifact]) -> bool:
-        """Whether a whole artifact just ends its pieces."""
-        held = kind in self._open
-        self._open.discard(kind)
-        return held
 
     def _add_call(self, delta: ToolCallDelta) -> bool:
         last = self._calls.get(delta.key, ToolCallDelta(delta.index))

@@ -2,6 +2,7 @@
 
 import re
 
+from discussion_helper.commands.chat_pieces import Pieces
 from discussion_helper.commands.json_text import json_text
 from discussion_helper.text.artifacts import (
     Artifact,
@@ -48,8 +49,7 @@ class PipeText:
         """The end of what was given."""
         self._apart = False
         """What comes next is a paragraph of its own."""
-        self._open: set[type[Artifact]] = set()
-        """Kinds of which pieces came; the whole artifact that follows holds nothing new."""
+        self._pieces = Pieces()
         self._thought: list[str] = []
         self._names: dict[str, str] = {}
 
@@ -69,21 +69,16 @@ class PipeText:
     def _piece(self, artifact: Artifact) -> str:
         match artifact:
             case TextDelta(content):
-                self._open.add(Text)
+                self._pieces.came(Text)
                 return self._reasoned() + self._said(content)
-            case Text(content) if not self._closed(Text):
+            case Text(content) if not self._pieces.ended(Text):
                 return self._reasoned() + self._said(content)
             case ReasoningDelta(content):
-                self._open.add(Reasoning)
+                self._pieces.came(Reasoning)
                 self._thought.append(content)
-            case Reasoning(content) if not self._closed(Reasoning):
+            case Reasoning(content) if not self._pieces.ended(Reasoning):
                 self._thought.append(content)
         return ""
-
-    def _closed(self, kind: type[Artifact]) -> bool:
-        held = kind in self._open
-        self._open.discard(kind)
-        return held
 
     def _said(self, content: str) -> str:
         content = plain(content)
