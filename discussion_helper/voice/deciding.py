@@ -27,7 +27,7 @@ from discussion_helper.voice.barge_in import ROUNDING_S
 from discussion_helper.voice.evidence import Evidence
 from discussion_helper.voice.judging import Judge
 from discussion_helper.voice.lexicon import Lexicon
-from discussion_helper.voice.verdict import RESPONSE, Act, Verdict
+from discussion_helper.voice.verdict import RESPONSE, STOPPED, Act, Verdict
 from discussion_helper.voice.words import Words
 
 __all__ = [
@@ -106,7 +106,7 @@ class Decider:
         self._unheard_at_s: float | None = None
         self._released = self._opens = False
         self._voiced_s = self._others_s = self._ignored_s = self._quiet_s = 0.0
-        self._beside_s = self._alone_s = 0.0
+        self._beside_s = self._alone_s = self._grown_s = 0.0
         self._ask_at_s = math.inf
         self._alarms = Alarms()
 
@@ -129,8 +129,6 @@ class Decider:
             return self._late_words(words, at_s)
         if self.ducked_at_s is None or self.decided is not None:
             return None
-        if words.final and self._stopped_with_it():
-            return self._conclude(Act.RESUME, "the agent's own voice", at_s)
         unheard = self._unheard_at_s is not None and self._others_s < LEAST_VOICE_S
         verdict = self._judge.judged(words, unheard=unheard)
         if unheard:
@@ -138,6 +136,8 @@ class Decider:
             verdict = verdict if self.unheard else Verdict(Act.RESUME, "no voice")
         if verdict is None:
             return self._dismiss(at_s) if self._is_wordless(at_s) else None
+        if words.final and verdict.why != STOPPED and self._stopped_with_it():
+            verdict = Verdict(Act.RESUME, "the agent's own voice")
         return self._conclude(verdict.act, verdict.why, at_s)
 
     def release(self) -> None:
@@ -159,7 +159,8 @@ class Decider:
         self._asked = 0
         self._judge.reset()
         self._alarms.begin()
-        self._others_s, self._alone_s = evidence.others_s, 0.0
+        self._others_s = evidence.others_s
+        self._beside_s, self._alone_s = self._beside_s - self._grown_s, self._grown_s
 
     def _is_alarming(self, evidence: Evidence) -> bool:
         voice = evidence.others_s - self._ignored_s > (GROWN_S if self._ignored_s else self._min_speech_s) - ROUNDING_S
@@ -168,7 +169,7 @@ class Decider:
 
     def _follow_turn(self, evidence: Evidence) -> None:
         """Another turn has begun where there is less voice than before, or some after none: it is not decided yet."""
-        grown_s = max(0.0, evidence.voiced_s - self._voiced_s)
+        self._grown_s = max(0.0, evidence.voiced_s - self._voiced_s)
         if evidence.voiced_s < self._voiced_s or evidence.voiced_s > 0.0 == self._voiced_s:
             self._ignored_s = 0.0
             self._released = False
@@ -176,9 +177,10 @@ class Decider:
                 self._begin_turn()
         self._voiced_s = evidence.voiced_s
         if self.ducked_at_s is not None:
-            self._alone_s += grown_s
-        elif evidence.audible:
-            self._beside_s += grown_s
+            self._alone_s += self._grown_s
+        else:
+            self._grown_s *= evidence.audible
+            self._beside_s += self._grown_s
         if self.ducked_at_s is not None:
             self._alarms.follow(evidence.at_s, eager=evidence.eager)
 

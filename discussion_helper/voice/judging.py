@@ -5,7 +5,7 @@ from dataclasses import replace
 from discussion_helper.voice.barge_in import ROUNDING_S
 from discussion_helper.voice.doubt import Doubt
 from discussion_helper.voice.lexicon import Lexicon, words_of
-from discussion_helper.voice.verdict import RESPONSE, Act, Verdict
+from discussion_helper.voice.verdict import RESPONSE, STOPPED, Act, Verdict
 from discussion_helper.voice.words import Words
 
 __all__ = ["LEAST_UNHEARD", "NEARLY", "SAME", "SURE_S", "Judge"]
@@ -55,7 +55,7 @@ class Judge:
         said = [word for word in words_of(words.text) if not self._lexicon.is_backchannel(word)]
         again, self._before = sum(word in self._before for word in said) > SAME * len(said), said
         if not words.echo and not unheard and self._stops(words, again=again):
-            return Verdict(Act.INTERRUPT, "a stop word")
+            return Verdict(Act.INTERRUPT, STOPPED)
         why = self._why_not(words, unheard=unheard, again=again)
         if not why:
             return Verdict(Act.INTERRUPT, "words")

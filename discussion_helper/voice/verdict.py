@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 from enum import Enum
 
-__all__ = ["RESPONSE", "Act", "Verdict"]
+__all__ = ["RESPONSE", "STOPPED", "Act", "Verdict"]
 
 RESPONSE = "a listener's response"
 """Why "mm-hm" is ignored."""
+STOPPED = "a stop word"
+"""Why "stop" is an interruption, whatever else is known."""
 
 
 class Act(Enum):

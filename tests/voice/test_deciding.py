@@ -249,6 +249,18 @@ def test_a_voice_that_stops_with_the_agent_is_the_agents() -> None:
     assert Verdict(Act.RESUME, "the agent's own voice") == heard_late(0.25).says("wipe it in up for two.").last
 
 
+def test_not_if_it_says_stop() -> None:
+    assert Verdict(Act.INTERRUPT, "a stop word") == heard_late(0.25).says("No, wait.").last
+
+
+def test_what_turned_the_agent_down_at_once_is_not_of_before() -> None:
+    talk = Talk()
+    talk.voiced_s = 0.25
+    talk.go(0.01, eager=True, voice=True).go(0.2)
+
+    assert Verdict(Act.INTERRUPT, "words") == talk.says("Paris.").last
+
+
 def test_one_that_goes_on_without_the_agent_or_began_before_it_is_somebodys() -> None:
     assert Verdict(Act.INTERRUPT, "words") == heard_late(0.4).says("What about Paris?").last
     assert Verdict(Act.INTERRUPT, "words") == heard_late(0.25, audible=False).says("What about Paris?").last
