@@ -89,6 +89,33 @@ async def test_stopping_the_session_cancels_the_tool(endpoint: "FakeEndpoint") -
     assert [it["result"] for it in told if it.get("state") == "done"] == [CUT_OFF]
 
 
+async def test_interrupting_the_moment_cancels_the_tool(endpoint: "FakeEndpoint") -> None:
+    spoken, cancelled = anyio.Event(), anyio.Event()
+
+    @tool
+    async def stuck(city: str) -> None:
+        """Never ends."""
+        try:
+            await anyio.sleep_forever()
+        finally:
+            cancelled.set()
+
+    class Voice(SilentVoice):
+        async def speak(self, sentence: str) -> SpokenSentence:
+            spoken.set()
+            return await super().speak(sentence)
+
+    endpoint.answer = answer
+    responder = EndpointResponder(base_url=endpoint.base_url, model="m", tools=[stuck], moment_after_s=0.01)
+    listener = ScriptedListener(["How warm is it?"], stays_open=True)
+    session = Session(listener, responder, Voice(seconds_per_sentence=5.0)).start()
+    await spoken.wait()
+    assert await session.interrupt()
+    with anyio.fail_after(5):
+        await cancelled.wait()
+    await session.stop()
+
+
 async def test_the_moment_is_spoken_while_a_tool_is_slow_and_what_it_gives_after_it(endpoint: "FakeEndpoint") -> None:
     go_on = anyio.Event()
 
