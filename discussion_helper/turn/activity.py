@@ -6,6 +6,7 @@ import numpy as np
 
 from discussion_helper.audio.frames import Samples
 from discussion_helper.errors import SettingError
+from discussion_helper.turn.foreground import Foreground
 from discussion_helper.vad.base import Detector
 
 __all__ = ["ActivityTracker", "Hysteresis", "VoiceChange", "VoiceStarted", "VoiceStopped"]
@@ -38,7 +39,7 @@ class Hysteresis:
     def __init__(self, *, on: float = 0.5, off: float = 0.35, start: int = 1024, hangover: int = 1536) -> None:
         if not 0.0 < off <= on < 1.0:
             raise SettingError(f"The voice thresholds on={on} and off={off} do not fit.", fix="Keep 0 < off <= on < 1.")
-        self._on, self._off = on, off
+        self.on, self._off = on, off
         self._start, self._hangover = start, hangover
         self.reset()
 
@@ -67,7 +68,7 @@ class Hysteresis:
         return None
 
     def _while_quiet(self, probability: float, gate: bool, start: int, end: int) -> VoiceStarted | None:
-        if probability < (self._off if self._run else self._on):
+        if probability < (self._off if self._run else self.on):
             self._run = 0
             return None
         self._since = self._since if self._run else start
@@ -99,6 +100,7 @@ class ActivityTracker:
         self._gate, self._judge = gate, judge
         self._gate_memory = round(gate_s * self.rate)
         self._hysteresis = hysteresis or Hysteresis()
+        self._foreground = Foreground(rate=judge.rate, frame_samples=judge.frame_samples)
         self.reset()
 
     def reset(self, *, at: int = 0) -> None:
@@ -106,6 +108,7 @@ class ActivityTracker:
         self._gate.reset()
         self._judge.reset()
         self._hysteresis.reset()
+        self._foreground.reset()
         self._pending = np.zeros(0, np.float32)
         self._now = self._judged = at
         self._gate_until = at
@@ -137,4 +140,6 @@ class ActivityTracker:
         frame, self._pending = self._pending[:size], self._pending[size:]
         start, self._judged = self._judged, self._judged + size
         probability = self._judge.probability(frame)
+        if not self._foreground.admits(frame, voice=probability >= self._hysteresis.on):
+            probability = 0.0
         return self._hysteresis.step(probability, gate=self._now < self._gate_until, start=start, end=self._judged)
