@@ -356,7 +356,8 @@ async def test_a_stall_that_is_made_up_for_loses_nothing(goforward: Frame, agent
 async def test_what_a_tap_saw_gives_the_same_notes_again(goforward: Frame, agent: Samples) -> None:
     def hearing(rate: int) -> Any:
         by = cheap_detectors()
-        return hearing_of(rate, gate=by.gate, judge=by.judge, echo=NoEchoPath(), policy=Policy(allow_barge_in=False))
+        policy = Policy(allow_barge_in=False)
+        return hearing_of(rate, gate=by.gate, judge=by.judge, echo=NoEchoPath(), policy=policy, language="en")
 
     seen: list[tuple[Item | None, float]] = []
     notes: list[list[Any]] = [[], []]
