@@ -1,16 +1,19 @@
 """The loop: listen, think, speak, be interrupted."""
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import anyio
 
 from discussion_helper.background import isolated
+from discussion_helper.beginning import begins
 from discussion_helper.clock import SessionClock, now
 from discussion_helper.closing import Part, close_parts
 from discussion_helper.delivery import STILL_SPEAKING, Delivery
 from discussion_helper.failures import failures_in
 from discussion_helper.generation import Generation
 from discussion_helper.governor import Change, Sheds
+from discussion_helper.not_understood import Kind, NotUnderstood
 from discussion_helper.onset import speech_started, user_is_speaking
 from discussion_helper.parts import Listener, Responder, Thread, Voice, check_parts
 from discussion_helper.policy import Policy, policy_of
@@ -45,8 +48,12 @@ class Discussion:
         *,
         observer: Observer | None = None,
         thread: Thread | None = None,
+        apologies: Callable[[Kind], str] = lambda _: "",
     ) -> None:
-        """Raises SettingError for a part that lacks a method, and for a policy that is none."""
+        """`apologies`: what is said where there is no answer, "" = nothing.
+
+        Raises SettingError for a part that lacks a method, and for a policy that is none.
+        """
         check_parts(listener=listener, responder=responder, voice=voice)
         if thread is not None:
             check_parts(thread=thread)
@@ -67,9 +74,9 @@ class Discussion:
         self._delivery = Delivery(self._record, self.policy, thread, onset=lambda: speech_started(self.listener))
         self._replies: Replies  # made by `run`, as the next one: a part may be replaced before that
         self._taking_back: TakingBack
+        self._not_understood = NotUnderstood(self._record, apologies, aloud=self.policy.say_not_understood)
         self._turns = Turns()
-        self._owed: Utterance | None = None
-        """A turn that is not answered yet because the user seems to go on with it."""
+        self._owed: Utterance | None = None  # not answered yet, for the user seems to go on with it
         self._tasks: anyio.abc.TaskGroup | None = None
         self._ready = anyio.Event()
         self._stopping = False
@@ -215,12 +222,21 @@ class Discussion:
         """Or wait for the rest of it, while the user goes on; the reply is kept in case that this is nothing."""
         self._record.set_floor(Floor.THINKING)
         reply = await self._replies.answer(turn.text)
-        begins = await self._taking_back.ready(reply.generation, turn)
-        if begins:
+        began = await begins(reply.generation, turn, by=self._taking_back, tells=self._not_understood)
+        if began:
             await self._deliver(reply, turn=turn, received=received)
-        elif begins is None:
+        elif began is None:
             self._replies.hold(reply)
             self._owed, self._replies.reopened = turn, turn.text
+        if began is False or reply.is_mute:
+            await self._apologise("unanswered", "the responder had nothing to say")
+        elif began:
+            self._not_understood.understood()
+
+    async def _apologise(self, kind: Kind, why: str) -> None:
+        """Say that there is no answer; nothing where the policy, or enough of it, says nothing."""
+        if text := self._not_understood.text(kind, why):
+            await self._announce(Announcement(text))
 
     async def _answer_owed(self, turn: Turn | None) -> bool:
         """Answer what seemed to go on if it did not; True when that was all that the new turn is about."""
@@ -246,15 +262,17 @@ class Discussion:
             await self._deliver(reply)
 
     async def _follow_noise(self, turn: Utterance) -> None:
-        """What ended before the reply began has not cut it."""
-        if not 0.0 < turn.ended_s < self._delivery.began_s:
-            await self._resume()
+        """What ended before the reply began has not cut it. Who has waited for an answer to it is told."""
+        resumed = not 0.0 < turn.ended_s < self._delivery.began_s and await self._resume()
+        if not resumed and isinstance(turn, SpokenUtterance) and turn.unclear:
+            await self._apologise("unclear", turn.unclear)
 
-    async def _resume(self) -> None:
-        """Go on with a reply that a false alarm cut, with the words that were not heard."""
+    async def _resume(self) -> bool:
+        """Go on with a reply that a false alarm cut, with the words that were not heard; False if nothing is left."""
         reply = await self._replies.resumed()
         if reply is not None:
             await self._deliver(reply)
+        return reply is not None
 
     def _free_floor(self) -> None:
         if not self._stopping:

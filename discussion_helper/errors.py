@@ -12,7 +12,8 @@
     ├── ResponderError                no reply could be made
     │   ├── EndpointRefused           the endpoint answered with an error (key, quota, 4xx, 5xx)
     │   ├── EndpointUnreachable       nobody answers there
-    │   └── EndpointStalled           it stopped answering, or broke off in mid-stream
+    │   ├── EndpointStalled           it stopped answering, or broke off in mid-stream
+    │   └── NothingToSay              the reply has no words
     └── SynthesisError                text could not be turned into speech
 
 Using an object wrongly (starting twice, waiting before the start) is a plain RuntimeError.
@@ -29,6 +30,7 @@ __all__ = [
     "ModelCorrupt",
     "ModelError",
     "ModelMissing",
+    "NothingToSay",
     "RecogniserError",
     "ResponderError",
     "SettingError",
@@ -86,6 +88,10 @@ class RecogniserError(DiscussionError):
 
 class ResponderError(DiscussionError):
     """The responder failed."""
+
+
+class NothingToSay(ResponderError):
+    """The model has ended its reply without a word; a session goes on all the same."""
 
 
 class EndpointRefused(ResponderError):

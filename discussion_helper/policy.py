@@ -50,6 +50,8 @@ class Policy:
 
     Until anything is heard of the reply there are 7 s for that.
     """
+    say_not_understood: bool = True
+    """Who said something that was not understood, or has no answer, is told so; else it is a `decision` and no more."""
     barge_in_min_speech_s: float = 0.128
     """Voice this long over the agent is an interruption; how it was chosen stands in `voice/barge_in.py`.
 
@@ -80,7 +82,7 @@ class Policy:
     """With that, so long after a reply the word is not needed; 0 = it always is. At most 60 s."""
 
     def __post_init__(self) -> None:
-        for name in ("allow_barge_in", "speculate"):
+        for name in ("allow_barge_in", "speculate", "say_not_understood"):
             if not isinstance(value := getattr(self, name), bool):
                 raise SettingError(f"{name}: {value!r} is not a boolean.", fix="Use true or false.")
         self._check_seconds("barge_in_grace_s", most=10.0)

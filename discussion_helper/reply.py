@@ -212,6 +212,11 @@ class Reply:
         return self._speaking if self._speaking is not None and self._speaking.running else None
 
     @property
+    def is_mute(self) -> bool:
+        """It is over, and there was nothing in it that could be pronounced."""
+        return self.cut_by is None and bool(self.results) and not any(map(str.isalnum, self.said))
+
+    @property
     def said(self) -> str:
         """What was to be said since it was begun: all that was generated. What was heard is its beginning."""
         return _joined([*self._said, *self.generation.ahead[self._was_put_back :]])

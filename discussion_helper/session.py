@@ -2,6 +2,7 @@
 
 import re
 import secrets
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
 
@@ -13,6 +14,7 @@ from discussion_helper.errors import SettingError
 from discussion_helper.event import Event, Kinds
 from discussion_helper.events import DropOldest, EventHub, Subscription
 from discussion_helper.failures import told
+from discussion_helper.not_understood import Kind
 from discussion_helper.parts import Listener, Mutable, Responder, TalkKey, Thread, Voice
 from discussion_helper.policy import Policy
 from discussion_helper.registry import Sessions
@@ -47,14 +49,20 @@ class Session:
         *,
         id: str | None = None,  # noqa: A002 - the public name
         thread: Thread | None = None,
+        apologies: Callable[[Kind], str] = lambda _: "",
     ) -> None:
-        """`id`: 8 to 64 of A-Z a-z 0-9 _ -, made up unguessably when not given. `thread`: where turns are stored."""
+        """`id`: 8 to 64 of A-Z a-z 0-9 _ -, made up unguessably when not given. `thread`: where turns are stored.
+
+        `apologies`: what is said to somebody who was not understood, or to whom there is no answer; "" = nothing.
+        """
         if id is not None and not (isinstance(id, str) and _ID.fullmatch(id)):
             raise SettingError(f"id: {id!r} is not a session id.", fix="Use 8 to 64 of A-Z, a-z, 0-9, _ and -.")
         self.id = id or secrets.token_urlsafe(16)
         self.hub: EventHub[Event] = EventHub(overflow=DropOldest(Event.gap), capacity=EVENTS_HELD - 1)
         """Where its events are published: to follow them in another form, or to resume."""
-        self.discussion = Discussion(listener, responder, voice, policy, observer=self._observe, thread=thread)
+        self.discussion = Discussion(
+            *(listener, responder, voice, policy), observer=self._observe, thread=thread, apologies=apologies
+        )
         self._talk: Background[Conversation] = Background(self._hold_talk, name="a session's talk")
         self._supervisor: Background[None] = Background(self._supervise, name="a session")
         self._wake = anyio.Event()

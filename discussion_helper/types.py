@@ -138,6 +138,8 @@ class SpokenUtterance(Utterance):
     """It was said over the agent, and the listener has decided that it is no echo of that."""
     revises: str = ""
     """The text of the turn before, which was not over: this is all of it."""
+    unclear: str = ""
+    """Of a turn without text: why, though somebody said something who waits for an answer; "" for a mere sound."""
     measured: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
     """What the listener's own `decision` about it holds beside `what` and `why`."""
 

@@ -46,6 +46,8 @@ LAYERS = (  # from the bottom; a module imports from its own layer and those bel
         "anticipation",
         "speculation",
         "taking_back",
+        "not_understood",
+        "beginning",
         "discussion",
         "session",
         "registry",

@@ -54,7 +54,10 @@ _READ: Mapping[str, Callable[[str], Value]] = {
     "text": str.strip,
     "a list of phrases": _phrases,
 }
-_BEHIND = ("barge_in_grace_s", "barge_in_ramp_s", "max_sentences", "silence_timeout", "speculate", "reopen_s")
+_BEHIND = (
+    *("barge_in_grace_s", "barge_in_ramp_s", "max_sentences", "silence_timeout"),
+    *("speculate", "reopen_s", "say_not_understood"),
+)
 """Manners of the talk that come after what is replayed."""
 _ALSO = {"allow_barge_in": "barge_in"}
 """What a program calls it."""

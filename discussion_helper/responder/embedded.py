@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from discussion_helper.errors import ResponderError
+from discussion_helper.errors import NothingToSay
 from discussion_helper.parts import Committed, Reporter
 from discussion_helper.responder.base import Clauses
 from discussion_helper.responder.called import Called
@@ -118,7 +118,7 @@ class EmbeddedResponder:
             async for clause in said:
                 yield clause
         if clauses.empty and not self._model.closed:
-            raise ResponderError("The language model had nothing to say.", fix="Say it in other words.")
+            raise NothingToSay("The language model had nothing to say.", fix="Say it in other words.")
 
     async def _rounds(
         self, messages: Sequence[Message], clauses: Clauses, committed: Committed | None

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urljoin, urlsplit, urlunsplit
 
-from discussion_helper.errors import EndpointRefused, EndpointStalled, EndpointUnreachable, ResponderError
+from discussion_helper.errors import EndpointRefused, EndpointStalled, EndpointUnreachable, NothingToSay, ResponderError
 from discussion_helper.responder.body import MOST_BYTES
 from discussion_helper.responder.unreachable import is_undecodable, why
 
@@ -85,7 +85,7 @@ class EndpointErrors:
     def empty(self) -> ResponderError:
         """It ended without anything to say."""
         fix = "Try again, or choose another model."
-        return ResponderError(f"{self._host} sent a reply without anything to say.", fix=fix)
+        return NothingToSay(f"{self._host} sent a reply without anything to say.", fix=fix)
 
     def _refused(self, error: "openai.APIStatusError") -> ResponderError:
         status, detail = error.status_code, self._detail(_words(error.body) or error.message)

@@ -21,18 +21,26 @@ from discussion_helper.voice.echo_text import LATELY_S, SHARE, is_echo, overlap_
 from discussion_helper.voice.heard_turns import HeardTurns
 from discussion_helper.voice.interim import StablePrefix
 from discussion_helper.voice.loop_breaker import LoopBreaker
+from discussion_helper.voice.not_understood import ECHO_S, OWN_WORDS, why_unclear
 from discussion_helper.voice.notes import Decided, Ducked, InterimWanted, Level, Muted, Note, Onset, Turn, WordsWanted
 from discussion_helper.voice.onset_flag import OnsetFlag
 from discussion_helper.voice.ports import Microphone
 from discussion_helper.voice.session_language import language_change
 from discussion_helper.voice.turn_reader import NOTES_HELD, TurnReader
 
-__all__ = ["ANSWER", "ANSWER_S", "LOOP", "LOOP_FIX", "OWN_VOICE", "OWN_WORDS", "MicrophoneListener"]
+__all__ = [
+    "ANSWER",
+    "ANSWER_S",
+    "LOOP",
+    "LOOP_FIX",
+    "OWN_VOICE",
+    "MicrophoneListener",
+]
 
 ANSWER_S = 1.0
 """A listener's response after which the agent falls silent so soon was an answer: "yes" to a question at its end."""
 ANSWER = "an answer to the agent's last words"
-OWN_VOICE, OWN_WORDS = "the agent's own voice", "the agent's own words"
+OWN_VOICE = "the agent's own voice"
 LOOP = "three turns in a row were the agent's own words"
 LOOP_FIX = (
     "Use headphones, or turn the loudspeaker down. Until the microphone is opened again only a loud voice, typing and"
@@ -312,9 +320,13 @@ class MicrophoneListener:
             recognise_s=max(0.0, now() - note.decided_at_s),
             wants_answer=not (interrupts and self._only_stops(text)),
             decided=note.decided,
+            unclear="" if text or self._hears_agent(note) else why_unclear(result, note, echo=echo),
             measured=self._measured(note, result, spoken),
         )
         self._heard.put(note, utterance, self._of)
+
+    def _hears_agent(self, note: Turn) -> bool:
+        return bool(self._spoken(note.started_at_s - ECHO_S, note.voiced_until_s))
 
     def _tell(self, note: Turn, result: Recognised, spoken: list[str], *, what: str, why: str, loops: bool) -> None:
         """What a turn is, and why, if nobody has told it; of the last one of a loop the way out of that."""

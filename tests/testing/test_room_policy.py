@@ -19,6 +19,7 @@ EXTREMES: dict[str, tuple[Any, ...]] = {
     "silence_timeout_s": (0, 1e-300, 86_400.0),
     "reopen_s": (0, 1e-300, 5.0),
     "speculate": (False, True),
+    "say_not_understood": (False, True),
     "barge_in_min_speech_s": (LEAST_SPEECH_S, MOST_SPEECH_S),
     "barge_in_resume_after_s": (0, 1e-300, 60.0),
     "barge_in_ramp_s": (LEAST_RAMP_S, MOST_RAMP_S),

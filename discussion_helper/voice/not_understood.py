@@ -1,0 +1,49 @@
+"""Which turn was somebody's though no words came of it, and what is said then, by language."""
+
+import tomllib
+from collections.abc import Callable
+from functools import cache
+from importlib.resources import files
+
+from discussion_helper.not_understood import Kind
+from discussion_helper.stt.base import Recognised
+from discussion_helper.voice.notes import Turn
+
+__all__ = ["ECHO_S", "LEAST_VOICED_S", "OWN_WORDS", "apologies_in", "listed", "why_unclear"]
+
+OWN_WORDS = "the agent's own words"
+ECHO_S = 0.5
+"""After the agent's last sound nothing is its echo any more: the latest that is looked for comes 0.4 s after it."""
+
+LEAST_VOICED_S = 0.5
+"""Of voice that was somebody's who is waited for: a syllable, a cough or a listener's response is shorter, mostly."""
+_SURELY_S = 1.0
+_SPEECH = 0.3
+_GARBLED = ("not understood", "more words than voice", "repeats itself")
+"""Reasons of a recogniser that heard speech and did not believe its own words; noise is refused for others."""
+
+
+@cache
+def listed() -> dict[str, dict[str, str]]:
+    """By language the texts by kind."""
+    return tomllib.loads(files("discussion_helper.voice").joinpath("not_understood.toml").read_text("utf-8"))
+
+
+def apologies_in(language: str) -> Callable[[Kind], str]:
+    """The texts of a language, such as "en" or "de-AT"; English for one that is not known."""
+    code = language.replace("_", "-").split("-")[0].lower()
+    return listed().get(code, listed()["en"]).__getitem__
+
+
+def why_unclear(result: Recognised, note: Turn, *, echo: bool = False) -> str:
+    """Why a turn in which nothing was heard of the agent has no text, in a few words; "" if it may be a noise.
+
+    `echo`: it is left out for its words, which were the agent's; but an echo would have ended with that.
+    """
+    voiced_s = getattr(note.event, "voiced_s", 0.0)
+    if note.own or note.decided or note.ignored or voiced_s < LEAST_VOICED_S:
+        return ""
+    if echo or result.text or result.no_speech_probability >= _SPEECH:
+        return OWN_WORDS if echo else ""
+    garbled = result.refused in _GARBLED
+    return result.refused if garbled or (result.refused == "no speech" and voiced_s >= _SURELY_S) else ""

@@ -1,0 +1,43 @@
+"""What would end in silence, in the simulated room: it is said, once, and by nothing but a voice."""
+
+from typing import Any
+
+import pytest
+
+from discussion_helper.audio.frames import Samples
+from discussion_helper.stt.base import Recognised
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def garbling(ears: Any) -> Any:
+    """Hears speech, and does not believe its own words."""
+
+    class Garbles(ears):  # type: ignore[misc]
+        async def recognise(self, samples: Samples, *, voiced_s: float | None = None) -> Recognised:
+            found = await super().recognise(samples, voiced_s=voiced_s)
+            return found if "clear" in found.text else Recognised("", refused="not understood")
+
+    return Garbles()
+
+
+async def test_who_is_not_understood_hears_so_within_two_seconds(talk: Any, garbling: Any) -> None:
+    async with talk(["Fine."], ears=garbling) as on:
+        on.say("speech/praatio_bobby.wav", "mumble", at_s=0.5)
+        reply = await on.room.reached("reply")
+        assert reply.at_s <= 0.5 + 1.15 + 2.0
+        await on.room.quiet(3.0)
+        assert ["Sorry, I didn't understand that."] == [turn.text for turn in on.said]
+        on.say("speech/sphinx_cards_004.wav", "this is clear")
+        await on.room.quiet(2.0)
+        assert ["this is clear", "Fine."] == [turn.text for turn in on.said[1:]]
+        assert 1 == len(await on.told("decision", what="unclear"))
+
+
+@pytest.mark.parametrize("name", ["noise/sonicpi_misc_burp.flac", "backchannel/mfa_uhum.flac"])
+async def test_a_sound_is_told_nothing(talk: Any, garbling: Any, name: str) -> None:
+    async with talk(["Fine."], ears=garbling) as on:
+        on.say(name, at_s=0.5)
+        await on.passed(6.0)
+        assert [] == on.said
