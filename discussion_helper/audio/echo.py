@@ -158,7 +158,7 @@ class EchoPath:
         self._own.push(near, out)
         self._learns = max(0, self._learns - 1)
         if self._delay.is_due(power, left, power * float(foreseen.sum()) / max(float(heard.sum()), 1e-12)):
-            self._follow_delay()
+            self._follow_delay(self._lateness())
         # One band alone opens no passage: what passes by is far louder as a whole.
         return self._passage.pick(near, out, _decibels(float(heard.sum())) - _decibels(float(foreseen.sum())))
 
@@ -168,20 +168,25 @@ class EchoPath:
         It happens while the canceller learns: when the loudspeaker is turned on or up, the microphone is moved, or
         a device stumbles; and when the echo is so late that it looks for it in vain. Takes 1 to 4 ms.
         """
-        if self._own.is_heard(self._reference.around(OwnVoice.before, OwnVoice.after)):
-            return True
+        is_heard = self._own.is_heard(self._reference.around(OwnVoice.before, OwnVoice.after))
         lateness = self._lateness()
+        if not is_heard and not self._passes(lateness):
+            return False
+        self._follow_delay(lateness)  # each is as good as a search, and there may be few of those
+        return True
+
+    def _passes(self, lateness: int | None) -> bool:
+        """Of an echo within its reach the canceller may have left nothing, and what there is a talker."""
         if lateness is None:
             return False
-        # Of an echo within its reach the canceller may have left nothing, and what there is a talker.
         return self._learns > 0 or not OwnVoice.reaches(lateness - self._reference.delay)
 
     def _lateness(self) -> int | None:
         return self._own.lateness(self._reference.around(OwnVoice.long_before, OwnVoice.after, undelayed=True))
 
-    def _follow_delay(self) -> None:
+    def _follow_delay(self, lateness: int | None) -> None:
         """Let the reference come as late as the echo, if that is too late for the canceller; it has learnt nothing."""
-        delay = self._delay.delay_for(self._lateness(), self._reference.delay)
+        delay = self._delay.delay_for(lateness, self._reference.delay)
         if delay != self._reference.delay:
             self._reference.delay = delay
             self._learns = LEARNS

@@ -10,6 +10,7 @@ import soundfile
 
 from discussion_helper.audio.bands import Powers
 from discussion_helper.audio.echo import EchoCanceller, EchoPath
+from discussion_helper.audio.echo_delay import NEAR
 from discussion_helper.audio.echo_level import EchoLevel
 from discussion_helper.audio.frames import Frame, Samples
 from discussion_helper.audio.inbox import Played
@@ -174,6 +175,28 @@ def test_the_echo_is_never_much_louder_than_expected(gain_db: float, delay_s: fl
     assert -4.0 < np.median(whole) < 0.5
     assert 0.0 < np.median(over[400:][audible[400:]]) - np.median(whole) < 2.0
     assert decibels(out[6 * RATE :]) < decibels(near[6 * RATE :]) - 15.0
+
+
+class Asking(EchoPath):
+    """Is asked ten times a second whose voice that is, and looks for no echo by itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._delay.is_due = lambda *_: False  # type: ignore[method-assign]
+
+    def clean(self, near: Samples, at_s: float, start: int | None = None) -> Samples:
+        out = super().clean(near, at_s, start)
+        if self._next % (RATE // 10) == 0:
+            self.is_own_voice()
+        return out
+
+
+@pytest.mark.parametrize("delay_s", [0.5, 0.8])
+def test_a_late_echo_that_is_known_for_the_agents_voice_is_followed(delay_s: float) -> None:
+    path = Asking()
+    over_expected(path, (echo(agent(), -20.0, delay_s) + noise(len(agent())))[: 4 * RATE], agent()[: 4 * RATE])
+
+    assert path._reference.delay == pytest.approx((delay_s - NEAR) * RATE, abs=0.02 * RATE)
 
 
 @pytest.mark.parametrize("delay_s", [0.6, 1.0])

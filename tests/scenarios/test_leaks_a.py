@@ -69,7 +69,14 @@ async def test_an_echo_is_no_turn_and_interrupts_nothing(talk: Any, gain_db: flo
 
 
 @pytest.mark.parametrize(
-    ("gain_db", "delay_s"), [(-20.0, 0.6), pytest.param(-10.0, 1.0, marks=pytest.mark.slow), (0.0, 0.6), (0.0, 0.8)]
+    ("gain_db", "delay_s"),
+    [
+        pytest.param(-20.0, 0.5, marks=pytest.mark.slow),
+        (-20.0, 0.6),
+        pytest.param(-10.0, 1.0, marks=pytest.mark.slow),
+        (0.0, 0.6),
+        (0.0, 0.8),
+    ],
 )
 @pytest.mark.parametrize("replies", [REPLIES[:2], SHORT], ids=["long", "short"])
 async def test_nor_is_one_that_comes_late(
@@ -127,9 +134,7 @@ async def test_the_leak_matrix(talk: Any, capsys: pytest.CaptureFixture[str]) ->
 
     assert {(0, 0)} == {(it.turns, it.interruptions) for it in found.values()}
     assert sum(it.ducks for it in near) <= minutes
-    edge = 0.5  # where the level's reach ends and the search for a late echo begins: five in three replies at -20 dB
-    assert max(it.ducks for (_, delay), it in found.items() if delay != edge) <= 2
-    assert max(it.ducks for (_, delay), it in found.items() if delay == edge) <= 5
+    assert max(it.ducks for it in found.values()) <= 2
 
 
 PEOPLE = (
