@@ -34,12 +34,20 @@ class TurnGate:
         """Samples since the first voice of the turn that is under way; 0 where none is."""
         return now - self._segmenter.onset if self.voiced_s else 0
 
-    def quietest(self, within_s: float) -> int:
-        """Where in the last `within_s` seconds 30 ms were the quietest: the first sample of their middle."""
+    def pause(self, within_s: float, *, least_s: float) -> int | None:
+        """Where in the last `within_s` seconds the first pause of `least_s` or more begins; None without one.
+
+        A pause is below a third of the way, in decibels, from the quietest 10 ms of that time to the loudest.
+        """
         frames = [*self._recent][-round(within_s / _FRAME_S) :]
-        power = [float(frame.samples @ frame.samples) for frame in frames]
-        sums = [sum(power[at : at + 3]) for at in range(max(1, len(power) - 2))]
-        return frames[min(sums.index(min(sums)) + 1, len(frames) - 1)].start
+        power = [max(1e-12, float(frame.samples @ frame.samples)) for frame in frames]
+        least = min(power) ** (2 / 3) * max(power) ** (1 / 3)
+        run = 0
+        for place, level in enumerate(power):
+            run = run + 1 if level <= least else 0
+            if run >= round(least_s / _FRAME_S):
+                return frames[place + 1 - run].start
+        return None
 
     def feed(self, frame: Frame) -> list[TurnEvent]:
         """What happened in the next frame of 10 ms; nothing while it is shut."""

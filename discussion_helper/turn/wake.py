@@ -9,18 +9,32 @@ from discussion_helper.audio.frames import Frame, Samples
 from discussion_helper.audio.resample import Resampler
 from discussion_helper.turn.attention import Attending, AttentionEvent
 from discussion_helper.turn.gate import TurnGate
-from discussion_helper.turn.turns import TurnEnded, TurnSegmenter
+from discussion_helper.turn.turns import TurnEnded, TurnEvent, TurnSegmenter
 from discussion_helper.vad.base import Detector
 
-__all__ = ["AUDIBLE_S", "FOLLOWS_S", "OWN_S", "OWN_SCORE", "REFRACTORY_S", "SEAM_S", "WAIT_S", "WORD_S", "WakeWord"]
+__all__ = [
+    "AUDIBLE_S",
+    "FOLLOWS_S",
+    "GLUED_S",
+    "OWN_S",
+    "OWN_SCORE",
+    "PAUSE_S",
+    "REFRACTORY_S",
+    "SEAM_S",
+    "WAIT_S",
+    "WORD_S",
+    "WakeWord",
+]
 
 WAIT_S = 5.0
 """After the word, for somebody to begin."""
 REFRACTORY_S = 2.0
 """After the word it is not heard again: one word is heard in up to ten steps."""
-SEAM_S = 0.45
-"""The turn begins where it was quietest in so long a time before the word was certain, which is 40 to 330 ms after its
-last sound: in the pause behind the word, or where there is none, in the closure before what follows."""
+SEAM_S, PAUSE_S = 0.45, 0.1
+"""The turn begins in the first pause of 0.1 s that begins in the 0.45 s before the word was certain, for that is 40 to
+330 ms after its last sound."""
+GLUED_S = 0.3
+"""Without such a pause, so long before the word was certain: of the word a vowel may be left."""
 WORD_S = 1.5
 """A turn whose voice began longer ago than the word lasts does not begin with it: there it is a word among others."""
 AUDIBLE_S = 0.15
@@ -59,6 +73,7 @@ class WakeWord:
         self._resampler: Resampler | None = None
         self._agent_until_s = self._own_until_s = self._deaf_until_s = -math.inf
         self._awake_until_s = -math.inf
+        self._settled_s = math.inf
         self._spoke = self._called = self._is_told = False
 
     def press(self, at_s: float) -> None:
@@ -91,11 +106,14 @@ class WakeWord:
         score = self._scored(frame.samples)
         if score >= self._threshold and now_s >= self._deaf_until_s:
             return [*events, *self._wake(score, frame.end, now_s)]
+        if now_s >= self._settled_s:
+            return [*events, *self._seam(frame.end)]
         return [*events, *self._follow(frame.end, now_s)]
 
     def finish(self) -> list[AttentionEvent]:
         """Asleep: the microphone was closed."""
         was_open = self._gate.is_open
+        self._settled_s = math.inf
         return [*self._gate.shut(), Attending("asleep", "the microphone was closed")] if was_open else []
 
     def _scored(self, samples: Samples) -> float:
@@ -115,8 +133,15 @@ class WakeWord:
             return []
         self._called = True
         self._awake_until_s = now_s + WAIT_S
-        begun = self._gate.open(self._gate.quietest(SEAM_S), held=True)
-        return [*begun, Attending("awake", self._word, score, calls=True)]
+        self._settled_s = now_s + PAUSE_S
+        return [*self._gate.open(now, held=True), Attending("awake", self._word, score, calls=True)]
+
+    def _seam(self, now: int) -> list[TurnEvent]:
+        """Begin the turn where the word ends, now that what follows it is there."""
+        self._settled_s = math.inf
+        pause = self._gate.pause(SEAM_S + PAUSE_S, least_s=PAUSE_S)
+        glued = now - round((PAUSE_S + GLUED_S) * self._rate)
+        return self._gate.open(glued if pause is None else pause, held=True)
 
     def _follow(self, now: int, now_s: float) -> Iterator[AttentionEvent]:
         """The window opens behind the agent, and shuts before it and after a while, but for a turn that goes on."""
