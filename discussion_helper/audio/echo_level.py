@@ -61,8 +61,8 @@ class EchoLevel:
     In bands, because a room may nearly cancel a hum or a vowel, and what was learnt from it is far too low for other
     sounds. With the whole spectrum at once a voice recorded with a hum turned itself down 4.0 times a minute in replies
     that begin with it (rooms 0, 1 and 50, echo -30 to 0 dB, 50 and 400 ms away), with the whole spectrum without its
-    slope 2.4 times, in bands 0.1 times. How soon people are above it, and how often the agent is, stands in
-    `voice/ducking.py`.
+    slope 2.4 times, in bands not once in 10 minutes. How soon people are above it, and how often the agent is, stands
+    in `voice/ducking.py`.
     """
 
     def __init__(self, bands: int = COUNT) -> None:
