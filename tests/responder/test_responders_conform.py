@@ -92,7 +92,7 @@ async def test_the_endpoints_responder_conforms(endpoint: Any) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(400)  # two minutes on a busy machine
 async def test_the_real_model_conforms(tmp_path: Path) -> None:
-    path = Store().path_of(load_manifest().model("SmolLM2-135M"))
+    (path,) = Store().path_of(load_manifest().model("SmolLM2-135M")).glob("*.gguf")
     damaged = tmp_path / "damaged.gguf"
     damaged.write_bytes(b"GGUF and nothing that follows from it")
     report = await check_responder(

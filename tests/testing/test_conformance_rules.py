@@ -588,8 +588,9 @@ async def test_a_report_can_be_had_without_an_error_and_says_what_stands_on_what
 
 
 async def test_a_part_that_cannot_be_made_answers_nothing() -> None:
-    with pytest.raises(kit.NotConforming, match="OSError: no such model"):
+    with pytest.raises(kit.NotConforming, match="OSError: no such model") as caught:
         await kit.check_recogniser(cannot_be_made)
+    assert ["recogniser.answers"] == [finding.rule.name for finding in caught.value.report.broken]
 
 
 def test_a_limit_out_of_range_is_named() -> None:

@@ -64,6 +64,7 @@ def ending_checks(port: Port) -> tuple[Check, ...]:
                 "Wrap the library's errors, and give every wait a limit.",
             ),
             partial(_dead, port),
+            (ANSWERS,),
         ),
         Check(
             port.rule(
@@ -72,6 +73,7 @@ def ending_checks(port: Port) -> tuple[Check, ...]:
                 "Never wait shielded, nor with the event loop blocked.",
             ),
             partial(_slow, port),
+            (ANSWERS,),
         ),
     )
 

@@ -15,7 +15,7 @@ class Finding:
     seen: str
 
     def __str__(self) -> str:
-        return f"{self.rule.name}: {self.seen}. Expected: {self.rule.expects} Fix: {self.rule.fix}"
+        return f"{self.rule.name}: {self.seen.rstrip('.')}. Expected: {self.rule.expects} Fix: {self.rule.fix}"
 
 
 @dataclass(frozen=True, slots=True)
