@@ -80,7 +80,11 @@ async def _follow(events: Subscription[Event], session: Session, tell: Tell) -> 
     async for event in events:
         if zero_s is None:  # now the session's clock runs, and its end has not stopped it yet
             zero_s = anyio.current_time() - session.discussion.clock.now()
-        more = _turn_of(session, zero_s) if event.kind == "utterance" and event.data["speaker"] == "user" else {}
+        more: dict[str, Any] = {}
+        if event.kind == "utterance" and event.data["speaker"] == "user":
+            more = dict(_turn_of(session, zero_s))
+        elif event.kind == "timing":
+            more = {"speculation": session.discussion.speculation.as_dict()}
         tell(event.kind, zero_s + event.at_s, **event.data, **more)
 
 

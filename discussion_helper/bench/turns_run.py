@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from discussion_helper.audio.analysis import AUDIBLE_DBFS, Span, audible, first_above, holes, percentile
 from discussion_helper.bench.clips import Saying
@@ -59,6 +60,12 @@ class TurnRow:
     recognise_ms: float | None
     think_ms: float | None
     speak_ms: float | None
+    ahead: bool = False
+    """The reply was begun before the turn was over."""
+    begun_ahead: int = 0
+    """Replies that were, up to here in this talk; some were thrown away."""
+    wasted_s: float = 0.0
+    """Up to here in this talk, seconds in which the model or the voice worked on what was thrown away."""
     voice_end_ms: float | None
     """The last voice that the talk saw against the clip's: it counts from there, the bench from the clip's."""
     reply: str
@@ -137,6 +144,7 @@ def turn_row(take: Take, saying: Saying, lags_ms: Sequence[float] = ()) -> TurnR
         answered=over or first is not None,
         voice_to_voice_ms=None if first is None or over else take.ms(first - end),
         **_stages(take, reply),
+        **_ahead(take),
         voice_end_ms=_voice_end_ms(take, heard, end),
         reply=reply.said if reply is not None else "",
         reply_s=round(len(span) / take.rate, 2),
@@ -162,10 +170,20 @@ def _voice_end_ms(take: Take, heard: Sequence[Told], end: int) -> float | None:
     return round((heard[-1].data["voiced_until_s"] - take.time_s(end)) * 1e3, 1) if heard else None
 
 
-def _stages(take: Take, reply: Reply | None) -> dict[str, float | None]:
+def _stages(take: Take, reply: Reply | None) -> dict[str, Any]:
     timings = [told for told in take.all_told("timing") if reply is not None and told.at_s >= reply.ended_s - 0.001]
     stages = ("endpoint", "recognise", "think", "speak")
     return {f"{stage}_ms": round(timings[0].data[f"{stage}_s"] * 1e3, 1) if timings else None for stage in stages}
+
+
+def _ahead(take: Take) -> dict[str, Any]:
+    """Of the last reply that was timed."""
+    timings = take.all_told("timing")
+    if not timings:
+        return {}
+    data, tally = timings[-1].data, timings[-1].data.get("speculation", {})
+    wasted_s = float(tally.get("wasted_s", 0.0))
+    return {"ahead": bool(data.get("ahead")), "begun_ahead": int(tally.get("begun", 0)), "wasted_s": wasted_s}
 
 
 def _reply_span(take: Take, end: int) -> Span:

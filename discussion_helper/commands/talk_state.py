@@ -42,11 +42,14 @@ class Turn:
     text: str
     unheard: str = ""
     interrupted: bool = False
+    goes_on: bool = False
+    """It takes the place of a turn before it."""
 
     @property
     def mark(self) -> str:
-        """What tells that it was cut, and of what, without colours; "" when it was not."""
-        return f"[not heard: {self.unheard}]" if self.unheard else "[interrupted]" if self.interrupted else ""
+        """What tells that it was cut, and of what, or that it goes on, without colours; "" when neither."""
+        cut = f"[not heard: {self.unheard}]" if self.unheard else "[interrupted]" if self.interrupted else ""
+        return "[with the turn before]" if self.goes_on else cut
 
     def __str__(self) -> str:
         """The text, with the mark."""
@@ -226,7 +229,8 @@ class TalkState:
 def turn_of(event: Event) -> Turn:
     """What an `utterance` event says."""
     data = event.data
-    return Turn(data["speaker"], data["text"], unheard_of(event), bool(data.get("interrupted", False)))
+    cut, goes_on = bool(data.get("interrupted", False)), "revises" in data
+    return Turn(data["speaker"], data["text"], unheard_of(event), cut, goes_on)
 
 
 def unheard_of(event: Event) -> str:

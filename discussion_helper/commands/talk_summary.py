@@ -1,7 +1,7 @@
 """A talk in a line: at its beginning, and at its end."""
 
 import statistics
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from discussion_helper.session import Session
 
@@ -31,6 +31,13 @@ def summary(session: Session) -> str:
     answers = [turn for turn in state["utterances"] if turn["speaker"] == "agent"]
     cut = sum(turn["interrupted"] for turn in answers)
     counts = f"Answers: {len(answers)}, interrupted: {cut}, median wait {statistics.median(waits):.2f} s."
+    counts += _begun_ahead(state["speculation"])
     times = state["shed"]["times"]
     often = "once" if times == 1 else f"{times} times"
     return f"{counts} The machine was late, and did without something: {often}." if times else counts
+
+
+def _begun_ahead(tally: dict[str, Any]) -> str:
+    if not tally["begun"]:
+        return ""
+    return f" Begun early: {tally['begun']}, kept: {tally['committed']}, {tally['wasted_s']:.1f} s of work for nothing."
