@@ -20,7 +20,7 @@ _GOES_ON = re.compile(r"(?:\.\.+|…|[,;:–—-])\s*$")
 _DICTATED = 9
 """So many digits make a whole number, in most countries a telephone's."""
 
-_NEVER, _HARDLY, _DICTATES, _UNMARKED, _MARKED, _ASKED, _SURE = 0.03, 0.15, 0.3, 0.5, 0.7, 0.9, 0.97
+_NEVER, _HARDLY, _DICTATES, _UNMARKED, _MARKED, _NUMBER, _ASKED, _SURE = 0.03, 0.15, 0.3, 0.5, 0.7, 0.87, 0.9, 0.97
 """What the rules give. `_MARKED`: a full stop says little, for recognisers put one wherever the sound ends."""
 
 
@@ -92,8 +92,8 @@ def _judged(text: str, words: list[str], known: _Words) -> float:
         return _ASKED
     if last in known.leans:
         return _UNMARKED if _is_question(words, known) else _DICTATES if text.endswith(".") else _HARDLY
-    if _dictates(words, known):
-        return _DICTATES
+    if _are_numbers(words, known):
+        return _DICTATES if _dictates(words) else _NUMBER
     return _MARKED if text.endswith((".", "!", "。")) or _is_question(words, known) else _UNMARKED
 
 
@@ -135,8 +135,12 @@ def _is_question(words: list[str], known: _Words) -> bool:
     return words[0] in known.asks and len(words) > 2
 
 
-def _dictates(words: list[str], known: _Words) -> bool:
-    """Several digits or letters, one by one, and no whole number yet; one word or a short number is an answer."""
-    single = [word for word in words if word in known.numbers or word.isdigit() or len(word) == 1]
-    digits = sum(len(word) if word.isdigit() else 1 for word in single)
-    return len(single) == len(words) and digits < _DICTATED and (len(words) > 1 or digits > 4)
+def _are_numbers(words: list[str], known: _Words) -> bool:
+    """Nothing but digits, number words and letters."""
+    return all(word in known.numbers or word.isdigit() or len(word) == 1 for word in words)
+
+
+def _dictates(words: list[str]) -> bool:
+    """Several, one by one, and no whole number yet. One word, or a short number, is an answer: "seven", "2026"."""
+    digits = sum(len(word) if word.isdigit() else 1 for word in words)
+    return digits < _DICTATED and (len(words) > 1 or digits > 4)

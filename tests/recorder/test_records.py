@@ -28,6 +28,7 @@ from discussion_helper.voice.notes import (
     Muted,
     Note,
     Onset,
+    ProsodyWanted,
     Resumed,
     Turn,
     WordsWanted,
@@ -135,7 +136,7 @@ def test_a_header_comes_back_and_one_of_another_format_is_refused() -> None:
 
     assert HEADER == header_of(payload)
     with pytest.raises(DamagedError, match="another version"):
-        header_of(payload.replace(b'"format":3', b'"format":1'))
+        header_of(payload.replace(b'"format":4', b'"format":1'))
 
 
 # -- contents that no talk has, behind a right checksum
@@ -174,7 +175,7 @@ def block(now: float = 1.0, at_s: float = 1.0, rate: int = 16_000, start: int = 
     ],
 )
 def test_a_header_that_no_talk_has_is_damaged(changes: dict[str, Any]) -> None:
-    values = {"format": 3, "started_utc_s": 1.0, "zero_s": 2.0, "package": "0.1.0", "settings": {}}
+    values = {"format": 4, "started_utc_s": 1.0, "zero_s": 2.0, "package": "0.1.0", "settings": {}}
     header_of(json.dumps(values).encode())
 
     with pytest.raises(DamagedError, match="its header is wrong"):
@@ -277,6 +278,7 @@ NOTES = (
     Ducked(1.0, 3),
     Resumed(1.0),
     WordsWanted(np.zeros(5, np.float32), 0, 5, 0.1),
+    ProsodyWanted(np.zeros(5, np.float32), 0, 5, 3),
     Decided(
         at_s=1.0,
         started_at_s=0.5,
