@@ -36,6 +36,7 @@ __all__ = [
     "GROWN_S",
     "HEARD_SHARE",
     "LEAST_VOICE_S",
+    "LONGEST_DOWN_S",
     "LONG_SOUND_S",
     "MOST_DOWN_S",
     "RESPONSE",
@@ -63,6 +64,8 @@ ASK_AT_S = (0.4, 0.9, 1.4)
 MOST_DOWN_S = 1.9
 """So long it is turned down for a voice that goes on and of which the recogniser was asked twice and had nothing that
 is even likely: the third answer may come afterwards."""
+LONGEST_DOWN_S = 2.0
+"""So long at most for one that has paused, and of which three answers had nothing: its last words may be under way."""
 ASK_AGAIN = 1.5
 """Times as much voice as when it was found to hold no words: then the recogniser is asked once more, and so on."""
 SUSTAINED_S = 2.0
@@ -237,10 +240,12 @@ class Decider:
 
     def _is_wordless(self, at_s: float) -> bool:
         """A voice that goes on, of which no answer had words that are believed, also where the third one is late."""
-        if self.ducked_at_s is None or self._quiet_s >= PAUSE_S:
+        if self.ducked_at_s is None:
             return False
-        late = at_s - self.ducked_at_s >= MOST_DOWN_S and not self._judge.is_likely
-        return self._judge.denied >= len(ASK_AT_S) - late
+        since_s, denied = at_s - self.ducked_at_s, self._judge.denied
+        if self._quiet_s >= PAUSE_S:
+            return denied >= len(ASK_AT_S) and since_s >= LONGEST_DOWN_S
+        return denied >= len(ASK_AT_S) - (since_s >= MOST_DOWN_S and not self._judge.is_likely)
 
     def _dismiss(self, at_s: float) -> Verdict:
         """For the rest of the turn it turns the agent down no more: it would again and again."""

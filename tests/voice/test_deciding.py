@@ -14,6 +14,7 @@ from discussion_helper.voice.deciding import (
     ASK_AGAIN,
     ASK_AT_S,
     LONG_SOUND_S,
+    LONGEST_DOWN_S,
     MOST_DOWN_S,
     RESPONSE,
     SOUND_S,
@@ -301,6 +302,16 @@ def test_a_voice_that_has_paused_when_the_third_answer_comes_is_judged_by_all_of
 
     assert Act.RESUME not in talk.acts()
     assert Verdict(Act.INTERRUPT, "words") == talk.go(0.2).says("De-Sest immediately, sir.", doubt=1.19).last
+
+
+def test_nor_does_a_pause_keep_the_agent_down_for_more_than_two_seconds() -> None:
+    talk = Talk().go(1.5, eager=True, voice=True).go(0.2)
+    for _ in ASK_AT_S:
+        talk.says("We're not.", final=False, doubt=1.15)
+    talk.go(0.5)
+
+    assert Verdict(Act.RESUME, "no words in it") == talk.last
+    assert talk.told[-1][0] == pytest.approx(LONGEST_DOWN_S + talk.told[0][0], abs=0.02)
 
 
 def test_if_it_goes_on_after_all_it_holds_no_words() -> None:
