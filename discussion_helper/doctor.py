@@ -45,6 +45,7 @@ def examine(settings: Settings) -> list[Finding]:
         _check("echo canceller", lambda: _module("pywebrtc_audio")),
         _check("voice activity", lambda: _module("webrtcvad")),
         _check("voice judge", _silero),
+        _check("end of turns", _prosody),
         _check("recogniser", lambda: f"{_module('faster_whisper')}, {_model(recogniser_of(settings))}"),
         _check("language model", lambda: _llm(settings), VOICE, TEXT),
         _check("voice", lambda: f"{_module('piper')}, {_voice(settings)}"),
@@ -95,6 +96,18 @@ def _silero() -> str:
 
     SileroDetector()
     return "Silero"
+
+
+def _prosody() -> str:
+    """A talk does without its model, but not with a damaged one. Raises ModelCorrupt."""
+    from discussion_helper.turn.smart_turn import SMART_TURN_MODEL, SmartTurn
+
+    model = load_manifest().model(SMART_TURN_MODEL)
+    if Store().state(model) in ("missing", "incomplete"):
+        pull = f"discussion-helper models pull {model.name}"
+        return f"told by silence, words and pauses; by the sound, too, with the model {model.name}: {pull}"
+    SmartTurn(Store().path_of(model))
+    return f"told by silence, words, pauses and sound, model {model.name}"
 
 
 def _model(model: Model) -> str:

@@ -36,7 +36,7 @@ def test_a_missing_model_is_told_with_the_command_that_brings_it(
 def test_parts_that_need_no_model_can_run(capsys: pytest.CaptureFixture[str]) -> None:
     _, found = findings(capsys)
 
-    for part in ("python", "echo canceller", "voice activity", "voice judge", "disk"):
+    for part in ("python", "echo canceller", "voice activity", "voice judge", "end of turns", "disk"):
         assert found[part]["ok"], found[part]
 
 
@@ -134,4 +134,4 @@ def test_the_text_has_a_line_for_each_part(capsys: pytest.CaptureFixture[str]) -
     main(["doctor", *QUICK])
     lines = capsys.readouterr().out.splitlines()
 
-    assert 10 == sum(line.startswith(("ok", "NO")) for line in lines)
+    assert 11 == sum(line.startswith(("ok", "NO")) for line in lines)
