@@ -97,6 +97,7 @@ class AudioWork:
         self._unplayed_s = 0.0
         self._ducked = -1
         self._half_duplex_due = False
+        self._pressed: TalkKey | None = None
 
     def begin(self, call: Callable[..., object], marks: Marks) -> None:
         """`call(fn, *args)` runs `fn(*args)` where whoever is told lives, in the order of the calls."""
@@ -133,6 +134,8 @@ class AudioWork:
         self._hearing, self._microphone = hearing, microphone
         if self._half_duplex_due:
             self.go_half_duplex()
+        if self._pressed is not None:
+            self.key(self._pressed)
         self._marks.playback.hold(False)
         self._silent_s, self._limit_s = 0.0, FIRST_S
 
@@ -182,7 +185,8 @@ class AudioWork:
             self._tell(self._hearing.words(words))
 
     def key(self, key: TalkKey) -> None:
-        """The key of push to talk; without a microphone it is nothing."""
+        """The key of push to talk; one that is down when a microphone is opened is pressed from then on."""
+        self._pressed = key if key.down else None
         if self._hearing is not None:
             (self._hearing.press if key.down else self._hearing.release)(key.at_s)
 

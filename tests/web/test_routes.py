@@ -457,3 +457,22 @@ def test_a_limit_that_is_none_is_refused(limits: dict[str, Any]) -> None:
 def session_at(client: Any, url: str) -> Any:
     """The session at that address, in the registry of the app that the client asks."""
     return client._transport.app.state.sessions.get(url.rpartition("/")[2])
+
+
+@pytest.mark.parametrize("what", ["press", "release"])
+async def test_a_key_is_pressed_where_there_is_one(app_of: AppOf, client_of: ClientOf, what: str) -> None:
+    async with client_of(app_of()) as client:
+        url = (await client.post("/sessions", json={**FAKE, "turn_policy": "push_to_talk"})).json()["url"]
+        session = session_at(client, url)
+        refused = await client.post(f"{url}/{what}")
+        listener, pressed = session.discussion.listener, []
+
+        async def key(down: bool) -> None:
+            pressed.append(down)
+
+        listener.press, listener.release = (lambda: key(True)), (lambda: key(False))
+        taken = await client.post(f"{url}/{what}")
+
+    assert (409, 200) == (refused.status_code, taken.status_code)
+    assert [what == "press"] == pressed
+    assert (what == "press") is taken.json()["pressed"]
