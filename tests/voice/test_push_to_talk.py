@@ -67,6 +67,7 @@ def test_only_what_is_said_with_the_key_down_is_a_turn_and_a_press_cuts_the_agen
         assert room.recording.silent_s(pressed_s) < 0.15
         await session.release()
         await session.release()  # of a key that is up
+        await anyio.sleep(0.1)
         conversation = await session.stop()
 
         assert ["user", "agent"] == [utterance.speaker for utterance in conversation.utterances]
