@@ -16,6 +16,7 @@ from discussion_helper.errors import (
     EndpointRefused,
     EndpointStalled,
     EndpointUnreachable,
+    NothingToSay,
     ResponderError,
     SettingError,
 )
@@ -440,7 +441,7 @@ async def test_a_reply_of_nothing_without_a_finish(
         await (exchange.end() if chunked else anyio.lowlevel.checkpoint())
 
     endpoint.answer = answer
-    error = await failure_of(responder, ResponderError)
+    error = await failure_of(responder, NothingToSay)
     assert error.what == f"{endpoint.host} sent a reply without anything to say."
 
 
@@ -459,7 +460,7 @@ async def test_white_space_is_no_beginning(endpoint: "FakeEndpoint") -> None:
 @pytest.mark.parametrize("text", ["", "<think>Hm. That is hard.</think>", " \n"])
 async def test_an_empty_reply(endpoint: "FakeEndpoint", responder: EndpointResponder, text: str) -> None:
     endpoint.answer = lambda exchange: exchange.stream(text)
-    error = await failure_of(responder, ResponderError)
+    error = await failure_of(responder, NothingToSay)
     assert "without anything to say" in error.what
 
 

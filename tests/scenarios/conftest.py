@@ -87,7 +87,7 @@ class Answers:
 class Ahead(Answers):
     """May be asked ahead of time."""
 
-    def speculate(self, messages: Sequence[Message], committed: Committed) -> AsyncIterator[str]:  # noqa: ARG002
+    def speculate(self, messages: Sequence[Message], committed: Committed) -> AsyncIterator[str]:
         return self.reply(messages)
 
 
@@ -212,6 +212,7 @@ async def _talk(
     options: Any = {"detectors": cheap_detectors} if fast else {}
     if fast or not aec:
         options["echo_path"] = NoEchoPath
+    policy = policy or Policy(say_not_understood=bool(texts))  # who never answers is not to say so either
     async with Room(scene or Scene(), **options) as room:
         answers, ears = (Ahead if ahead else Answers)(texts, delay_s), ears or Ears()
         session = room.session(responder=answers, recogniser=ears, synthesiser=voice, policy=policy, thread=thread)

@@ -194,7 +194,7 @@ async def test_c8_a_reply_does_not_go_on_over_who_has_begun_to_speak_again(
         await on.room.until(lambda: len(on.answers.seen) >= 2, within_s=8.0)
 
         assert over_s(on) <= most_s
-        assert "go forward ten meters" == on.answers.seen[-1][-1]["content"]
+        assert "four queen of clubs go forward ten meters" == on.answers.seen[-1][-1]["content"]
 
 
 def over_s(on: Any) -> float:

@@ -56,5 +56,7 @@ async def test_a_talk_stands_on_every_policy_that_is_accepted(name: str, value: 
         assert "silence" == reason
     else:
         assert "" == reason  # it went on until it was stopped
-        assert "tell me a story" == conversation.utterances[0].text
-        assert conversation.utterances[1].text
+        said = [turn.text for turn in conversation.utterances]
+        # who went on with the first turn has it behind what was heard of the answer
+        assert any(text.startswith("tell me a story") for text in said[:2])
+        assert all(said[:2])
