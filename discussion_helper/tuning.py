@@ -32,12 +32,6 @@ class Tuning:
     its speaker pauses; fewer than `endpoint_max_turn_s`. Of the other waits it is the measure."""
     endpoint_early_s: float = 0.2
     """Seconds after which work begins that is thrown away if the user goes on; not more than `endpoint_silence_s`."""
-    endpoint_sure_s: float = 0.3
-    """Seconds without voice that end a turn which sounds and reads complete."""
-    endpoint_longest_s: float = 2.5
-    """Seconds without voice that end every turn, however unfinished it seems."""
-    endpoint_patient: float = 1.0
-    """So many times as long as usual a silent speaker is waited for."""
     endpoint_max_turn_s: float = 60.0
     """Seconds after which a turn is cut."""
     interim_every_s: float = 0.7
@@ -46,6 +40,12 @@ class Tuning:
     """Probability at which a wake word was said."""
     duck_over_db: float = 8.0
     """Decibels above the expected echo at which the agent is turned down."""
+    endpoint_sure_s: float = 0.3
+    """Seconds without voice that end a turn which sounds and reads complete."""
+    endpoint_longest_s: float = 2.5
+    """Seconds without voice that end every turn, however unfinished it seems."""
+    endpoint_patient: float = 1.0
+    """So many times as long as usual a silent speaker is waited for."""
 
     def __post_init__(self) -> None:
         for name, value in self.as_mapping().items():
@@ -61,6 +61,8 @@ class Tuning:
             raise SettingError(f"{name}: {shown(value)} is no number.", fix="Use a number.")
         if name.startswith(("vad.", "wake.")) and not 0.0 < value < 1.0:
             raise SettingError(f"{name}: {shown(value)} is out of range.", fix="Use a number between 0 and 1.")
+        if name == "endpoint.patient" and not 0.2 <= value <= 10.0:
+            raise SettingError(f"{name}: {shown(value)} is out of range.", fix="Use a factor from 0.2 to 10.")
         if name.startswith("endpoint.") and not 0.0 < value <= LONGEST_S:
             fix = f"Use seconds above 0, and no more than {LONGEST_S:g}."
             raise SettingError(f"{name}: {shown(value)} is out of range.", fix=fix)

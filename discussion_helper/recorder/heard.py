@@ -35,8 +35,8 @@ class Heard:
 
     @property
     def decides(self) -> bool:
-        """It is more than the level."""
-        return self.kind != "Level"
+        """It is more than the level, and than a score that is asked for."""
+        return self.kind not in ("Level", "ProsodyWanted")
 
     @property
     def text(self) -> str:

@@ -39,7 +39,7 @@ class Hysteresis:
     def __init__(self, *, on: float = 0.5, off: float = 0.35, start: int = 1024, hangover: int = 1536) -> None:
         if not 0.0 < off <= on < 1.0:
             raise SettingError(f"The voice thresholds on={on} and off={off} do not fit.", fix="Keep 0 < off <= on < 1.")
-        self.on, self._off = on, off
+        self._on, self._off = on, off
         self._start, self._hangover = start, hangover
         self.reset()
 
@@ -50,6 +50,11 @@ class Hysteresis:
         self._run = 0
         self._since = 0
         self._until = 0
+
+    @property
+    def on(self) -> float:
+        """Probability at which a voice begins."""
+        return self._on
 
     def step(self, probability: float, *, gate: bool, start: int, end: int) -> VoiceChange | None:
         """Judge the samples from `start` to `end`. `voiced` counts the samples that belonged to a voice."""
@@ -68,7 +73,7 @@ class Hysteresis:
         return None
 
     def _while_quiet(self, probability: float, gate: bool, start: int, end: int) -> VoiceStarted | None:
-        if probability < (self._off if self._run else self.on):
+        if probability < (self._off if self._run else self._on):
             self._run = 0
             return None
         self._since = self._since if self._run else start
