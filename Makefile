@@ -51,6 +51,7 @@ test: test-setup
 	$(PYTEST) -m "$(QUICK)" $(ARGS)
 
 test-all: test-setup
+	$(PY) -m discussion_helper models pull hey_jarvis
 	$(PYTEST) -m "$(MARKS)" $(ARGS)
 
 check: setup
@@ -58,7 +59,7 @@ check: setup
 	$(PY) -m mypy
 
 test-setup: python system-tests check models wheel
-	$(PY) -m discussion_helper models pull base
+	$(PY) -m discussion_helper models pull base okay_nabu
 
 # What a conversation needs, and, as a second step, what the work on the project needs.
 runtime: python system $(VENV)/.installed

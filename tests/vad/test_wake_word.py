@@ -29,7 +29,9 @@ def highest(detector: WakeWordDetector, samples: Samples) -> float:
 
 
 @pytest.mark.models
-@pytest.mark.parametrize(("name", "word"), [("okay_nabu", "Okay Nabu."), ("hey_jarvis", "Hey Jarvis.")])
+@pytest.mark.parametrize(
+    ("name", "word"), [("okay_nabu", "Okay Nabu."), pytest.param("hey_jarvis", "Hey Jarvis.", marks=pytest.mark.slow)]
+)
 def test_it_hears_its_word_and_nothing_else(name: str, word: str) -> None:
     """The word is spoken by the project's own voice."""
     detector, voice = WakeWordDetector(folder(name)), PiperSynthesiser(folder("joe-medium"), steady=True)
