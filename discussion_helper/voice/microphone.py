@@ -140,7 +140,7 @@ class MicrophoneListener:
         """
         self._check_here()
         told = self._verdict.note
-        if told is not None and told.started_at_s >= self._rejoining.began_at_s and self._only_stops(told.text):
+        if told is not None and self._rejoining.is_newest(told.started_at_s) and self._only_stops(told.text):
             return False
         goes_on, over = self._heard.reopen(within_s)
         if over is not None:

@@ -11,12 +11,16 @@ from discussion_helper.types import SpokenUtterance
 from discussion_helper.voice.lexicon import words_of
 from discussion_helper.voice.notes import Turn
 
-__all__ = ["LONGEST_S", "RATE", "Piece", "Rejoining"]
+__all__ = ["LONGEST_S", "RATE", "SAME_S", "Piece", "Rejoining"]
 
 RATE = 16_000
 LONGEST_S = 25.0
 """Of both with the pause between them, to be recognised as one; what is longer hardly fits into the recogniser's window
 of 30 s, and its texts are joined."""
+
+SAME_S = 0.1
+"""Notes of one turn put its beginning up to so far apart, for each goes by the newest time stamp of the microphone.
+Between two turns there is more silence than that."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,6 +71,10 @@ class Rejoining:
 
     # -- going on with it
 
+    def is_newest(self, started_at_s: float) -> bool:
+        """Whether what began then is the newest that did."""
+        return started_at_s >= self.began_at_s - SAME_S
+
     def begins(self, note: Turn) -> None:
         """Somebody has begun to speak; the agent's own voice goes on with nothing."""
         if note.own:
@@ -102,7 +110,7 @@ class Rejoining:
 
     def before(self, note: Turn) -> Piece | None:
         """What this turn goes on with."""
-        return self._open if note.started_at_s >= self._open_from_s else None
+        return self._open if note.started_at_s >= self._open_from_s - SAME_S else None
 
     # -- what is said next
 
