@@ -30,6 +30,8 @@ SAMPLE = (
     "sphinx_cards_002.wav",
     "sphinx_goforward.wav",
 )
+ENDED = {"rule", "wait_s", "prosody", "complete"}
+"""Of a turn that ended by itself."""
 SEEN = {"what", "why", "started_s", "ended_s", "voiced_s", "level_dbfs", "over_echo_db"}
 READ = {"text", "doubt", "score"}
 SAID = {"speech": "tell me of the king", "backchannel": "mm-hm", "": ""}
@@ -88,7 +90,8 @@ def check_told(told: Told) -> None:
         assert not more or first == ["ignored"], found
     for decision in told.decisions:
         assert SEEN <= set(decision)
-        assert set(decision) - SEEN - {"ducked_s"} in (set(), READ), decision
+        assert set(decision) - SEEN - ENDED - {"ducked_s"} in (set(), READ), decision
+        assert ("rule" in decision) is ("wait_s" in decision)
         assert decision["started_s"] <= decision["ended_s"]
         assert -60.0 < decision["level_dbfs"] < 0.0
 
