@@ -15,7 +15,7 @@ from discussion_helper.voice.barge_in import OnsetRule
 from discussion_helper.voice.deciding import Decider, Words
 from discussion_helper.voice.hearing import Hearing
 from discussion_helper.voice.lexicon import Lexicon
-from discussion_helper.voice.notes import Decided, Ducked, Level, Note, Onset, Resumed, Turn, WordsWanted
+from discussion_helper.voice.notes import Decided, Ducked, Level, Note, Onset, ProsodyWanted, Resumed, Turn, WordsWanted
 from discussion_helper.voice.overlap import ACT_WITHIN_S, AUDIBLE_S, Overlap
 
 RATE = 16_000
@@ -211,7 +211,7 @@ def test_a_microphone_that_is_closed_lets_the_agent_go_on() -> None:
 def test_the_same_samples_and_words_give_the_same_notes() -> None:
     def run() -> list[Note]:
         scene = Scene().hears(1.0).hears(0.7, 0.5).reads("but", final=False).hears(0.3).reads("But why").hears(0.7)
-        return [note for note in scene.notes if not isinstance(note, Level | WordsWanted | Turn)]
+        return [note for note in scene.notes if not isinstance(note, Level | WordsWanted | ProsodyWanted | Turn)]
 
     assert run() == run()
 
