@@ -194,3 +194,28 @@ async def test_a_turn_that_cannot_be_stored_says_so(store: Any) -> None:
         with pytest.raises(SaveError):
             await spoken.append(Utterance("user", "hello?"))
         assert [] == spoken.messages()
+
+
+async def test_a_turn_that_goes_on_with_another_is_added_and_read_in_its_place(store: Any) -> None:
+    """What is stored is never changed; whoever reads the thread, also later, sees one turn."""
+    async with store:
+        spoken = SpokenThread(store, await store.create())
+        for turn in (
+            Utterance("user", "Good day."),
+            Utterance("agent", "Hello."),
+            SpokenUtterance("user", "I want"),
+            Utterance("agent", "", interrupted=True, said="What do you want?"),
+            SpokenUtterance("user", "I want a pizza", revises="I want"),
+            Utterance("agent", "Here", interrupted=True, said="Here you are."),
+            SpokenUtterance("user", "I want a pizza and a drink", revises="I want a pizza"),
+        ):
+            await spoken.append(turn)
+        assert 7 == len(spoken.thread.state)
+        expected = ["Good day.", "Hello.", "Here", "I want a pizza and a drink"]
+        assert expected == [message["content"] for message in spoken.messages()]
+        thread_id = spoken.thread.id
+        spoken._handle.thread = None  # type: ignore[assignment]
+        again = await store.get(thread_id)
+        assert 7 == len(again.state)
+        assert expected == [turn.text for turn in again.state.turns]
+        assert [False, False, False, True] == unanswered(again.state.turns)

@@ -452,3 +452,40 @@ async def test_what_was_heard_is_the_beginning_of_what_was_said_wherever_it_is_c
     assert [*spoken.text.split(), *said[len(spoken.text) :].split()] == said.split()
     full = int(played_s / 0.5 + 0.4)  # each word lasts 0.4 s of its half second, and counts from 0.3 s on
     assert abs(len(spoken.text.split()) - full) <= 1
+
+
+async def test_a_first_sentence_that_was_prepared_begins_a_reply_of_its_own(
+    loudspeaker: Running, synthesiser: Any
+) -> None:
+    """Whatever became of the reply before: it is heard whole, and synthesised once."""
+    async with loudspeaker() as device:
+        voice = voice_on(device, synthesiser)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(voice.speak, "Cut off.")
+            await voice.audible()
+            await voice.stop()
+        await voice.prepare("Then this.")
+        assert 0 == device.playback.pending(voice._generation)
+        result = await voice.speak("Then this.")
+
+        assert (False, 1.0, None) == (result.cut, result.played_s, result.heard)
+        assert result.first_audio_s < 0.05
+        assert ["Cut off.", "Then this."] == synthesiser.begun
+
+
+async def test_what_was_prepared_for_nothing_makes_no_sound(loudspeaker: Running, synthesiser: Any) -> None:
+    """Replaced by another first sentence, or by what is said instead, whether it was ready by then or not."""
+    synthesiser.takes_s = 0.3
+    async with loudspeaker() as device:
+        voice = voice_on(device, synthesiser)
+        await voice.prepare("One.")
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(voice.prepare, "Two.")
+            await anyio.sleep(0.1)
+            tasks.cancel_scope.cancel()
+        await voice.prepare("Three.")
+        await voice.speak("Something else.")
+        sound = device.sound
+
+        assert 1.0 == pytest.approx(np.count_nonzero(sound) / device.playback.rate, abs=0.05)
+        assert ["One.", "Three.", "Something else."] == synthesiser.finished
