@@ -47,7 +47,7 @@ async def held(
     async with session.events("decision", "floor") as events:
         await session.start().wait()
         decisions = [event.as_dict() async for event in events if event.kind == "decision"]
-    said = [(u.speaker, u.text) for u in session.discussion.conversation.utterances]
+    said: list[tuple[str, str]] = [(u.speaker, u.text) for u in session.discussion.conversation.utterances]
     return session, said, decisions
 
 
@@ -84,7 +84,7 @@ async def test_it_is_said_twice_until_something_is_understood() -> None:
 @pytest.mark.parametrize("how", ["policy", "texts"])
 async def test_it_may_be_silent_and_is_told_all_the_same(how: str) -> None:
     policy = {"say_not_understood": False} if how == "policy" else {}
-    texts = {} if how == "texts" else None
+    texts: dict[str, str] | None = {} if how == "texts" else None
     _, said, decisions = await held([UNCLEAR, "What?"], Gives([]), texts=texts, **policy)
     assert [("user", "What?")] == said
     assert ["unclear", "unanswered"] == [decision["what"] for decision in decisions]
