@@ -42,7 +42,7 @@ def test_the_language_may_be_found_out_and_is_then_spoken_as_the_voice_does() ->
 
 @pytest.mark.parametrize("hints", ["Aachen", ["Aachen"], (5,)])
 def test_hints_are_a_tuple_of_texts(hints: Any) -> None:
-    with pytest.raises(SettingError, match="hints: .* is not a tuple of texts"):
+    with pytest.raises(SettingError, match=r"hints: .* is not a tuple of texts"):
         Settings(hints=hints)
 
 
