@@ -38,6 +38,8 @@ class Reason:
     """-1.0: unknown."""
     complete: float = -1.0
     """-1.0: unknown."""
+    usual_s: float = 0.0
+    """The wait for this speaker when nothing but the silence is known, as it is learned so far."""
 
 
 NO_EVIDENCE = Evidence()

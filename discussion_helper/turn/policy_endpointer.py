@@ -102,7 +102,7 @@ class PolicyEndpointer:
         rule, wait_s = self._rule(prosody, complete, turn.voiced_s)
         if wait_s > self._longest_s:
             rule, wait_s = _CEILING, self._longest_s
-        return Reason(rule, max(wait_s, self._early_s), _told(prosody), _told(complete))
+        return Reason(rule, max(wait_s, self._early_s), _told(prosody), _told(complete), self.usual_s)
 
     @property
     def _longest_s(self) -> float:

@@ -14,8 +14,9 @@ a turn without barge-in that the talk itself ignores as an "echo", for the agent
 * `ducked_s`, where the agent was turned down for it: how long, before it was decided.
 * `text`, `doubt` and `score`, where words were read: those, how unsure of them the recogniser is (`doubt.py`), and the
   share of them that the agent had just said (`echo_text.py`).
-* `rule`, `wait_s`, `prosody` and `complete`, of a turn that ended by itself: by which rule, after how many seconds
-  without voice it was due, how complete it sounded, and how complete its text was, from 0.0 to 1.0 where that is known.
+* `rule`, `wait_s`, `usual_s`, `prosody` and `complete`, of a turn that ended by itself: by which rule, after how many
+  seconds without voice it was due, after how many its speaker usually has finished by what was learned, how complete it
+  sounded, and how complete its text was, from 0.0 to 1.0 where that is known.
 * `fix`, where something should be done about it.
 
 Other `decision` events, of the talk itself, have `what` and `why` alone: "resumed", for one.
@@ -57,7 +58,8 @@ def _ended(reason: Reason) -> dict[str, Any]:
         return {}
     known = {"prosody": reason.prosody, "complete": reason.complete}
     scores = {name: round(score, 2) for name, score in known.items() if score >= 0.0}
-    return {"rule": reason.rule, "wait_s": round(reason.wait_s, 3), **scores}
+    waits = {"wait_s": round(reason.wait_s, 3), "usual_s": round(reason.usual_s, 3)}
+    return {"rule": reason.rule, **waits, **scores}
 
 
 def _seen(note: Decided | Turn, of: Callable[[float], float], *, voiced_s: float) -> dict[str, Any]:

@@ -30,7 +30,7 @@ SAMPLE = (
     "sphinx_cards_002.wav",
     "sphinx_goforward.wav",
 )
-ENDED = {"rule", "wait_s", "prosody", "complete"}
+ENDED = {"rule", "wait_s", "usual_s", "prosody", "complete"}
 """Of a turn that ended by itself."""
 SEEN = {"what", "why", "started_s", "ended_s", "voiced_s", "level_dbfs", "over_echo_db"}
 READ = {"text", "doubt", "score"}
