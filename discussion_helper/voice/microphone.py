@@ -320,7 +320,7 @@ class MicrophoneListener:
             recognise_s=max(0.0, now() - note.decided_at_s),
             wants_answer=not (interrupts and self._only_stops(text)),
             decided=note.decided,
-            unclear="" if text or self._hears_agent(note) else why_unclear(result, note, echo=echo),
+            unclear="" if text or self._hears_agent(note) else why_unclear(result, note),
             measured=self._measured(note, result, spoken),
         )
         self._heard.put(note, utterance, self._of)

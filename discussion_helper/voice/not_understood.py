@@ -35,15 +35,16 @@ def apologies_in(language: str) -> Callable[[Kind], str]:
     return listed().get(code, listed()["en"]).__getitem__
 
 
-def why_unclear(result: Recognised, note: Turn, *, echo: bool = False) -> str:
+def why_unclear(result: Recognised, note: Turn) -> str:
     """Why a turn in which nothing was heard of the agent has no text, in a few words; "" if it may be a noise.
 
-    `echo`: it is left out for its words, which were the agent's; but an echo would have ended with that.
+    One that is left out for its words, which were the agent's, is never one: a television that comes 3 s late would
+    hear the agent apologise to itself, and that again.
     """
     voiced_s = getattr(note.event, "voiced_s", 0.0)
     if note.own or note.decided or note.ignored or voiced_s < LEAST_VOICED_S:
         return ""
-    if echo or result.text or result.no_speech_probability >= _SPEECH:
-        return OWN_WORDS if echo else ""
+    if result.text or result.no_speech_probability >= _SPEECH:
+        return ""
     garbled = result.refused in _GARBLED
     return result.refused if garbled or (result.refused == "no speech" and voiced_s >= _SURELY_S) else ""

@@ -7,7 +7,7 @@ from discussion_helper.audio.frames import silence
 from discussion_helper.stt.base import Recognised
 from discussion_helper.turn.turns import TurnEnded
 from discussion_helper.voice import lexicon
-from discussion_helper.voice.not_understood import OWN_WORDS, apologies_in, listed, why_unclear
+from discussion_helper.voice.not_understood import apologies_in, listed, why_unclear
 from discussion_helper.voice.notes import Turn
 
 
@@ -50,7 +50,5 @@ def test_a_noise_a_response_and_the_agent_itself_are_not(result: Recognised, not
     assert "" == why_unclear(result, note)
 
 
-def test_words_of_the_agents_that_come_too_late_for_an_echo_are() -> None:
-    assert OWN_WORDS == why_unclear(Recognised("tomorrow at nine on Monday"), turn(), echo=True)
-    assert "" == why_unclear(Recognised("tomorrow at nine on Monday"), turn(0.3), echo=True)
-    assert "no speech" == why_unclear(Recognised("", refused="no speech", no_speech_probability=0.1), turn(1.2))
+def test_words_of_the_agents_are_none_however_late_they_come() -> None:
+    assert "" == why_unclear(Recognised("tomorrow at nine on Monday"), turn())
