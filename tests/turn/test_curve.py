@@ -53,6 +53,30 @@ def test_the_policy_is_better_than_silence_and_than_the_model_alone_on_both_axes
     assert points["policy"].mean_ms < min(points["silence"].mean_ms, points["Smart Turn"].mean_ms)
 
 
+@pytest.mark.parametrize(
+    ("gap_s", "cut", "heard", "left"),
+    [(0.45, 0, 0, 0), (0.9, 100, 0, 0), (1.5, 100, 100, 0), (1.8, 100, 100, 100), (-1.0, 0, 0, 0)],
+)
+def test_a_cut_that_is_taken_back_before_the_reply_is_audible_is_not_heard(
+    curve: Any, gap_s: float, cut: float, heard: float, left: float
+) -> None:
+    """Silence alone, half a second of it, in a turn that pauses once after a second."""
+    measure, turns = curve
+    pauses = [turns.Pause(16_000, gap_s, 1.0, (), -1.0)]
+    pauses += [turns.Pause(64_000, -1.0, 2.0, (), -1.0)] if gap_s > 0 else []
+    turn = turns.RecordedTurn("a", "read", False, 0, pauses[-1].until, tuple(pauses))
+    point = measure.measured([turn], measure.WAYS[0], 0.5)
+
+    assert (point.cut_percent, point.heard_percent, point.left_percent) == (cut, heard, left)
+
+
+def test_hardly_a_cut_is_heard_and_fewer_stay(curve: Any) -> None:
+    measure, turns = curve
+    point = measure.measured(turns.read_turns(KEPT), measure.WAYS[2], 0.5)
+
+    assert point.left_percent <= point.heard_percent <= 3.0
+
+
 @pytest.mark.slow
 @pytest.mark.models
 @pytest.mark.timeout(600)
