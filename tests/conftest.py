@@ -17,9 +17,10 @@ def no_settings_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.fixture(autouse=True)
-def own_microphones(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Nobody else's talk on this machine has the microphones of a test."""
+def own_folders(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Nobody else's talk on this machine has the microphones of a test, and no test has a user's threads and pauses."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
 
 
 @pytest.fixture

@@ -23,6 +23,7 @@ from discussion_helper.session import Session
 from discussion_helper.settings import Settings
 from discussion_helper.testing import EchoResponder, ScriptedListener, SilentVoice
 from discussion_helper.types import Message, Policy, Utterance
+from discussion_helper.voice.pause_file import pause_file_path
 
 HEADER = (
     "file,demo,kind,duration_s,sample_rate,channels,language,speaker,transcript,licence,licence_files,source,sha256"
@@ -80,11 +81,12 @@ def test_options_become_settings() -> None:
         microphone="USB",
         loudspeaker="HDMI",
         policy=Policy(allow_barge_in=False, max_reply_sentences=3, silence_timeout_s=20.0),
+        pause_file=pause_file_path(),
     ) == talk_plan.settings_of(arguments, (), None)
 
 
 def test_without_options_the_defaults_hold() -> None:
-    assert Settings() == talk_plan.settings_of(arguments_of(), (), None)
+    assert Settings(pause_file=pause_file_path()) == talk_plan.settings_of(arguments_of(), (), None)
 
 
 def test_recordings_are_turns_in_order(tmp_path: Path) -> None:
@@ -153,7 +155,9 @@ def loudspeaker(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_a_microphone_the_demo_clips_speak(clips: Path) -> None:
     plan = talk_plan.plan_of(arguments_of("--voice", "v"))
 
-    assert Settings(voice="v", inputs=(clips / "a.wav", clips / "b.wav"), output=Path("talk.wav")) == plan.settings
+    inputs = (clips / "a.wav", clips / "b.wav")
+    wanted = Settings(voice="v", inputs=inputs, output=Path("talk.wav"), pause_file=pause_file_path())
+    assert wanted == plan.settings
     assert (
         "This machine has no microphone: recorded people speak instead.",
         "This machine has no loudspeaker: the answers are recorded in talk.wav.",
