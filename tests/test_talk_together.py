@@ -1,0 +1,149 @@
+"""All parts of a talk together: what the composition root is given reaches the part that it is for."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from discussion_helper import app
+from discussion_helper.event import Event
+from discussion_helper.governor import SHEDS
+from discussion_helper.models import Store, load_manifest
+from discussion_helper.parts import Committed
+from discussion_helper.recorder.recorder import RecordTo
+from discussion_helper.settings import Settings
+from discussion_helper.stt.second_opinion import SecondOpinion
+from discussion_helper.stt.two_sizes import TwoSizes
+from discussion_helper.testing.replay import replayed
+from discussion_helper.tuning import Tuning
+from discussion_helper.turn.pauses import PauseModel
+from discussion_helper.types import Message
+from discussion_helper.voice.governing import switches_of
+from discussion_helper.voice.notes import Note, ProsodyWanted, Turn
+
+pytestmark = [pytest.mark.anyio, pytest.mark.models]
+
+CLIP = Path(__file__).parents[1] / "audio" / "speech" / "sphinx_goforward.wav"
+PRIVATE: Any = app.__dict__
+
+
+class Clerk:
+    """Answers, also ahead of time."""
+
+    async def reply(self, messages: Sequence[Message]) -> AsyncIterator[str]:
+        yield f"You said: {messages[-1]['content']}"
+
+    def speculate(self, messages: Sequence[Message], committed: Committed) -> AsyncIterator[str]:
+        return self.reply(messages)
+
+    async def aclose(self) -> None: ...
+
+
+def ends(notes: list[Note]) -> list[str]:
+    return [note.event.reason.rule for note in notes if isinstance(note, Turn) and hasattr(note.event, "reason")]
+
+
+async def test_a_talk_judges_reads_learns_and_answers_ahead_and_a_replay_of_it_does_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Everything real but the language model; what a talk does without would be missing among its events."""
+    given: list[dict[str, Any]] = []
+    hearing_with = PRIVATE["hearing_with"]
+
+    def spied(*args: Any, **more: Any) -> Any:
+        given.append(more)
+        return hearing_with(*args, **more)
+
+    monkeypatch.setattr(app, "hearing_with", spied)
+    patient = Tuning(endpoint_silence_s=1.0)  # a busy machine is late with the score
+    settings = Settings(inputs=(CLIP,), output=tmp_path / "talk.wav", tuning=patient)
+    told: list[Event] = []
+    async with app.open_talk(settings, responder=Clerk(), record=RecordTo(tmp_path / "talk")) as talk:
+        async with talk.session.events("*") as events:
+            talk.session.start()
+            await talk.session.ready()
+            assert talk.files is not None
+            talk.files.say(0)
+            async for event in events:
+                told.append(event)
+                if event.kind == "timing":
+                    break
+        tally = talk.session.state["speculation"]
+    of = {kind: [event.data for event in told if event.kind == kind] for kind in ("partial", "decision", "timing")}
+    heard = [data for data in of["partial"] if data.get("speaker", "user") == "user"]
+    (turn,) = [data for data in of["decision"] if data["what"] == "turn"]
+
+    assert turn["prosody"] > 0.7
+    assert "sounds" in turn["rule"]
+    assert turn["usual_s"] == 1.0
+    assert any(data["stable"] for data in heard)
+    assert [True] == [data["ahead"] for data in of["timing"]]
+    assert tally["begun"] == tally["committed"] + tally["thrown_away"] > 0
+    assert isinstance(given[-1]["pauses"], PauseModel)
+    assert given[-1]["interim"]
+
+    notes = replayed(tmp_path / "talk")
+    assert [turn["rule"]] == ends(notes)
+    assert [note for note in notes if isinstance(note, ProsodyWanted)]
+
+
+@pytest.mark.parametrize(("stt", "kind", "sheds"), [("tiny.en", SecondOpinion, SHEDS[:2]), ("base", TwoSizes, SHEDS)])
+async def test_a_talk_has_the_recognisers_that_are_here_and_does_without_what_it_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stt: str, kind: type[object], sheds: tuple[str, ...]
+) -> None:
+    """Where no language model takes the room: beside tiny.en the larger one, instead of base the smaller one."""
+    assert Store().path_of(load_manifest().model("base"))
+    switched: list[tuple[str, ...]] = []
+    recognisers: list[object] = []
+    governed, session_on = PRIVATE["governed"], PRIVATE["session_on"]
+
+    @asynccontextmanager
+    async def spied(session: Any, lag: Any, **more: Any) -> AsyncIterator[None]:
+        switched.append(tuple(switches_of(session, larger=more["larger"])))
+        async with governed(session, lag, **more):
+            yield
+
+    def made(engine: Any, **parts: Any) -> Any:
+        recognisers.append(parts["recogniser"])
+        return session_on(engine, **parts)
+
+    monkeypatch.setattr(app, "governed", spied)
+    monkeypatch.setattr(app, "session_on", made)
+    async with app.open_talk(Settings(inputs=(CLIP,), output=tmp_path / "talk.wav", stt=stt), responder=Clerk()):
+        pass
+
+    assert [sheds] == switched
+    assert [kind] == [type(recogniser) for recogniser in recognisers]
+
+
+async def test_what_is_likely_to_be_said_reaches_the_recogniser_and_a_filler_what_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: dict[str, dict[str, Any]] = {}
+
+    def noted(name: str, real: Any) -> Any:
+        def make(*args: Any, **more: Any) -> Any:
+            made.setdefault(name, more)
+            return real(*args, **more)
+
+        return make
+
+    import discussion_helper.responder.endpoint as endpoint
+    import discussion_helper.stt.whisper as whisper
+
+    monkeypatch.setattr(whisper, "WhisperRecogniser", noted("ears", whisper.WhisperRecogniser))
+    monkeypatch.setattr(endpoint, "EndpointResponder", noted("answers", endpoint.EndpointResponder))
+    settings = Settings(
+        inputs=(CLIP,),
+        output=tmp_path / "talk.wav",
+        llm="some@http://127.0.0.1:9/v1",
+        hints=("Aachen",),
+        filler="Let me see.",
+    )
+    async with app.open_talk(settings):
+        pass
+
+    assert ("Aachen",) == made["ears"]["hints"]
+    assert "Let me see." == made["answers"]["filler"]
