@@ -34,6 +34,15 @@ def test_turns_come_into_the_transcript_with_what_was_not_heard() -> None:
     ] == state.entries
 
 
+def test_a_turn_that_goes_on_with_the_one_before_it_says_so() -> None:
+    state = state_after(
+        event("utterance", speaker="user", text="I am hungry.", interrupted=False),
+        event("utterance", speaker="user", text="I am hungry. Give me a pizza.", interrupted=False, revises=[0]),
+    )
+
+    assert ["I am hungry.", "I am hungry. Give me a pizza. [with the turn before]"] == list(map(str, state.entries))
+
+
 @pytest.mark.parametrize(
     ("timing", "told"),
     [
