@@ -26,6 +26,12 @@ class HeardTurns:
             utterance = replace(utterance, started_s=started_s, revises=before.text)
         self._waiting.append((utterance, note))
 
+    def over(self, note: Turn) -> None:
+        """This turn was read, and is here if it is to be told of."""
+        self.rejoining.close(note)
+        if not any(note is waiting for _, waiting in self._waiting):
+            self.rejoining.nothing(note)
+
     def take(self) -> SpokenUtterance:
         """The oldest; from now on it is the one that may be gone on with."""
         utterance, note = self._waiting.popleft()

@@ -279,7 +279,7 @@ class MicrophoneListener:
             self._hear(note, result, spoken, loops=loops)
         elif loops or not note.decided:
             self._tell(note, result, spoken, what="ignored", why=note.ignored, loops=loops)
-        self._rejoining.close(note)
+        self._heard.over(note)
         self._open_turns = max(0, self._open_turns - 1)
         if not self._open_turns:
             self._onset.end()

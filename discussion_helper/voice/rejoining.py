@@ -47,6 +47,8 @@ class Rejoining:
         """Ends of what was recognised with the piece before it."""
         self.began_at_s = 0.0
         """When somebody who is not the agent began to speak last, on `time.monotonic`'s clock."""
+        self._nothing_at_s = float("-inf")
+        """The same of what came to nothing."""
         self._began = anyio.Event()
 
     def reset(self) -> None:
@@ -60,6 +62,7 @@ class Rejoining:
         """This came of a turn, and of what that was joined to. Where it wants no answer nothing goes on with it."""
         event = note.event
         if not isinstance(event, TurnEnded) or not utterance.text:
+            self.nothing(note)
             return
         before = self._last if utterance.revises else None
         whole = (event.samples, event.start) if before is None else self._joined(before, event)
@@ -84,9 +87,15 @@ class Rejoining:
             began, self._began = self._began, anyio.Event()
             began.set()
 
+    def nothing(self, note: Turn) -> None:
+        """What was said in this turn, which is over, is nothing to go on with: a noise, or a listener's response."""
+        if self.is_newest(note.started_at_s):
+            self._nothing_at_s = self.began_at_s
+
     @property
     def _goes_on(self) -> bool:
-        return self._last is not None and self.began_at_s > self._last.note.voiced_until_s
+        is_over = self.began_at_s <= self._nothing_at_s
+        return self._last is not None and not is_over and self.began_at_s > self._last.note.voiced_until_s
 
     async def resumed(self) -> None:
         """Return when somebody speaks after that turn, or does."""
@@ -95,6 +104,8 @@ class Rejoining:
 
     def reopen(self, *, within_s: float, at_s: float | None = None) -> bool:
         """It goes on with what began at `at_s`, None = last, if that was so soon after its end."""
+        if at_s is None and not self._goes_on:
+            return False
         began_at_s = self.began_at_s if at_s is None else at_s
         last = self._last
         if last is None or not last.note.voiced_until_s < began_at_s <= last.note.decided_at_s + within_s:

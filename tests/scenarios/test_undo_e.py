@@ -94,3 +94,13 @@ async def test_a_cough_while_the_reply_is_thought_of_keeps_the_reply(talk: Any) 
         await one_turn_each(on, HUNGRY)
         assert [" ".join(ANSWER)] == [reply.text for reply in on.replies]
         assert 1 == len(on.answers.seen)
+
+
+async def test_after_a_cough_while_the_reply_is_thought_of_the_next_turn_is_one_of_its_own(talk: Any) -> None:
+    async with talk(["Well then."], ["Something else."], delay_s=2.5) as on:
+        on.say(FIRST, HUNGRY, at_s=AT_S)
+        on.say("noise/sonicpi_misc_burp.flac", at_s=AT_S + FIRST_S + 0.9)
+        assert (await on.room.reached("reply")).at_s < AT_S + FIRST_S + 4.2
+        on.say(SECOND, PLEASE, at_s=await on.room.quiet(2.0) + 2.5)
+        await on.room.reached("reply", 2)
+        await one_turn_each(on, HUNGRY, PLEASE)

@@ -6,6 +6,7 @@ import pytest
 from discussion_helper.audio.frames import Samples
 from discussion_helper.turn.turns import TurnEnded, TurnPaused, TurnStarted
 from discussion_helper.types import SpokenUtterance
+from discussion_helper.voice.heard_turns import HeardTurns
 from discussion_helper.voice.notes import Turn
 from discussion_helper.voice.rejoining import LONGEST_S, RATE, Rejoining
 
@@ -101,3 +102,29 @@ async def test_who_waits_is_told_of_the_next_voice() -> None:
     rejoining = given()
     rejoining.begins(started(3.0))
     await rejoining.resumed()
+
+
+def test_what_came_to_nothing_goes_on_with_nothing_once_it_is_over() -> None:
+    heard, noise = HeardTurns(8), ended(3.0, 4.0, 0.2)
+    heard.rejoining.given(ended(0.0, 2.0, 0.1), SpokenUtterance("user", "I want"))
+    heard.rejoining.begins(started(3.3))
+    heard.put(noise, SpokenUtterance("user", ""), float)
+    heard.over(noise)
+    assert "" == heard.take().text
+    assert (False, None) == heard.reopen(7.0)
+
+    heard.rejoining.begins(started(4.3))
+    heard.over(ended(4.0, 5.0, 0.2))  # ignored, as a listener's response is
+    assert (False, None) == heard.reopen(7.0)
+
+    heard.rejoining.begins(started(5.3))
+    assert (True, None) == heard.reopen(7.0)
+
+
+def test_a_turn_that_waits_to_be_taken_may_go_on_with_the_one_before() -> None:
+    heard, second = HeardTurns(8), ended(3.0, 4.0, 0.2)
+    heard.rejoining.given(ended(0.0, 2.0, 0.1), SpokenUtterance("user", "I want"))
+    heard.rejoining.begins(started(3.3))
+    heard.put(second, SpokenUtterance("user", "a pizza"), float)
+    heard.over(second)
+    assert (True, second) == heard.reopen(7.0)
