@@ -44,7 +44,7 @@ def examine(settings: Settings) -> list[Finding]:
         _check("loudspeaker", lambda: _device(settings.loudspeaker, "output")),
         _check("echo canceller", lambda: _module("pywebrtc_audio")),
         _check("voice activity", lambda: _module("webrtcvad")),
-        _check("voice judge", _silero),
+        _check("voice judge", lambda: _judge(settings)),
         _check("end of turns", _prosody),
         _check("recogniser", lambda: f"{_module('faster_whisper')}, {_model(recogniser_of(settings))}"),
         _check("language model", lambda: _llm(settings), VOICE, TEXT),
@@ -91,10 +91,10 @@ def _module(name: str) -> str:
     return name
 
 
-def _silero() -> str:
-    from discussion_helper.vad.silero import SileroDetector
+def _judge(settings: Settings) -> str:
+    from discussion_helper.listening import judge_for
 
-    SileroDetector()
+    judge_for(settings.tuning)
     return "Silero"
 
 

@@ -1,5 +1,6 @@
 """How a talk listens: which detectors hear a microphone, for those who hold a talk and those who replay one."""
 
+from discussion_helper.errors import ModelError
 from discussion_helper.models import Store, load_manifest
 from discussion_helper.tuning import Tuning
 from discussion_helper.turn.pauses import PauseModel
@@ -10,7 +11,7 @@ from discussion_helper.vad.webrtc import WebRtcDetector
 from discussion_helper.voice.assembly import hearing_of, overlap_of
 from discussion_helper.voice.hearing import EchoPath, Hearing
 
-__all__ = ["hearing_with"]
+__all__ = ["hearing_with", "judge_for"]
 
 
 def hearing_with(
@@ -28,7 +29,7 @@ def hearing_with(
     `interim`: whether it asks for the words of a turn that goes on, for them to be seen; they decide nothing.
     `pauses`: what was learned of the speaker, one for the whole session; None = nothing is.
     Raises ModelMissing or ModelCorrupt for the neural detector or a wake word, ModelError where LiteRT is missing
-    for it.
+    for it, or as `judge_for`.
     """
     overlap = overlap_of(
         policy,
@@ -37,7 +38,7 @@ def hearing_with(
         clean_gate=WebRtcDetector(mode=3),
         tuning=tuning,
     )
-    gate, judge = WebRtcDetector(mode=2), SileroDetector()
+    gate, judge = WebRtcDetector(mode=2), judge_for(tuning or Tuning())
     wake = None
     if policy.turn_policy == "wake_word":
         folder = Store().path_of(load_manifest().model(policy.wake_word))
@@ -55,3 +56,19 @@ def hearing_with(
         language=language,
         pauses=pauses,
     )
+
+
+def judge_for(tuning: Tuning) -> SileroDetector:
+    """The neural detector, for thresholds that fit it.
+
+    Raises ModelMissing or ModelCorrupt, and ModelError where the file is not the one that the usual thresholds were
+    chosen with, unless others are wanted: from one version to the next all probabilities have moved (issue 685 of
+    snakers4/silero-vad).
+    """
+    judge, usual = SileroDetector(), Tuning()
+    chosen = (tuning.vad_threshold, tuning.vad_release) != (usual.vad_threshold, usual.vad_release)
+    if not judge.tuned and not chosen:
+        what = "The voice detector is not the version that vad.threshold and vad.release were chosen with."
+        fix = "Run: pip install faster-whisper==1.2.1, or set vad.threshold in the settings file to what fits this one."
+        raise ModelError(what, fix=fix)
+    return judge

@@ -41,7 +41,7 @@ class SileroDetector:
     """Voice probability for every 32 ms at 16 kHz, in about 100 µs on one core, without idle threads.
 
     One instance per stream: it remembers. `tuned` is False when the file is not the one that the thresholds were
-    measured with (another version of faster-whisper): it works, but turns may start and end a little differently.
+    measured with (another version of faster-whisper): a talk refuses it with these (`listening.judge_for`).
     Raises ModelMissing, or ModelCorrupt when the file cannot be loaded or does not call silence silence.
     """
 

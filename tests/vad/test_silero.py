@@ -48,6 +48,25 @@ def test_it_remembers_the_stream_until_the_reset() -> None:
     assert probabilities(detector, speech) == first
 
 
+@pytest.mark.parametrize(
+    ("name", "mean", "at_frames"),
+    [
+        ("speech/cmu_arctic_a0009.wav", 0.877, {8: 0.966, 16: 0.984, 24: 0.993}),
+        ("speech/librivox_0870_sense.wav", 0.862, {8: 0.279, 16: 0.935, 24: 0.989}),
+        ("speech/asterisk_es_vm-rec-busy.wav", 0.941, {8: 0.965, 16: 0.964, 24: 0.986}),
+        ("speech/mfa_whisper.flac", 0.071, {8: 0.001, 16: 0.002, 24: 0.418}),
+        ("backchannel/ami_trn00_10.48.wav", 0.275, {8: 0.017, 16: 0.892, 24: 0.060}),
+        ("noise/livekit_keyboard-typing.ogg", 0.007, {8: 0.010, 16: 0.006, 24: 0.010}),
+    ],
+)
+def test_e9_golden_probabilities(name: str, mean: float, at_frames: dict[int, float]) -> None:
+    """Of the file whose hash is pinned. Another one with other values needs other thresholds."""
+    found = probabilities(SileroDetector(), clip(name))
+
+    assert np.mean(found) == pytest.approx(mean, abs=0.005)
+    assert {at: found[at] for at in at_frames} == pytest.approx(at_frames, abs=0.02)
+
+
 def test_two_streams_do_not_disturb_each_other() -> None:
     speech, noise = clip("speech/praatio_bobby.wav"), clip("noise/nst_sv_room_tone_u0016001.wav")
     alone = probabilities(SileroDetector(), speech)
