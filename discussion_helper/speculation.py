@@ -51,10 +51,10 @@ class _Guess:
     """One reply begun ahead of time."""
 
     messages: list[Message]
-    generation: Generation
     committed: anyio.Event
+    generation: Generation | None = None
+    """None = it has not begun, or the responder refused."""
     work: Background[None] | None = None
-    begun: bool = False
     counted_s: float = 0.0
     """Of the generation, before it was taken back."""
     synthesis_at: float | None = None
@@ -68,7 +68,8 @@ class _Guess:
         return now() - self.synthesis_at if self.synthesis_s is None else self.synthesis_s
 
     def drop(self) -> None:
-        self.generation.abandon()
+        if self.generation is not None:
+            self.generation.abandon()
         if self.work is not None and self.work.running:
             self.work.cancel()
 
@@ -90,6 +91,8 @@ class Speculation:
         self._guess: _Guess | None = None
         self._last: Generation | None = None
         """The request that was begun last, which may still be closing."""
+        self._taken: Background[None] | None = None
+        """Work on the reply that was taken last: its first clause may still be prepared."""
 
     def begin(self, messages: Sequence[Message], *, max_sentences: int = 0) -> bool:
         """Answer these messages, unless that was begun; what was begun for others is thrown away.
@@ -101,11 +104,15 @@ class Speculation:
         self._throw_away()
         if not self._tally.on or not isinstance(self._responder, Speculates):
             return False
-        committed = anyio.Event()
-        sentences = self._responder.speculate(messages, committed)
-        generation = Generation(sentences, max_sentences=max_sentences, ahead=AHEAD)
-        guess = self._guess = _Guess(list(messages), generation, committed)
-        guess.work = Background(lambda: self._work(guess), name="answering ahead of time").start()
+        self._let_go()
+        responder, guess = self._responder, _Guess(list(messages), anyio.Event())
+
+        def generation() -> Generation:
+            sentences = responder.speculate(messages, guess.committed)
+            return Generation(sentences, max_sentences=max_sentences, ahead=AHEAD)
+
+        self._guess = guess
+        guess.work = Background(lambda: self._work(guess, generation), name="answering ahead of time").start()
         return True
 
     async def take(self, messages: Sequence[Message]) -> Generation | None:
@@ -113,16 +120,18 @@ class Speculation:
 
         None also when it failed.
         """
+        self._let_go()
         guess = self._guess
-        if guess is None or guess.messages != list(messages) or not guess.begun or guess.generation.failed:
+        generation = guess.generation if guess is not None and guess.messages == list(messages) else None
+        if guess is None or generation is None or generation.failed:
             await self.stop()
             return None
-        self._guess = None
+        self._guess, self._taken = None, guess.work
         self._tally.committed += 1
-        self._count(guess)
+        self._count(guess, generation)
         guess.committed.set()
-        guess.generation.commit()
-        return guess.generation
+        generation.commit()
+        return generation
 
     def hold(self, messages: Sequence[Message], generation: Generation, *, ahead: bool) -> None:
         """A reply to these that was to be spoken may be for nothing after all. `ahead`: it was one that was taken."""
@@ -135,7 +144,7 @@ class Speculation:
         committed.set()
         self._last = generation
         counted_s = generation.worked_s
-        self._guess = _Guess(list(messages), generation, committed, begun=True, counted_s=counted_s)
+        self._guess = _Guess(list(messages), committed, generation, counted_s=counted_s)
 
     async def stop(self) -> None:
         """Throw away what was begun; its request is closed within 0.25 s, or is left to its fate. Idempotent."""
@@ -144,23 +153,31 @@ class Speculation:
 
     async def close(self) -> None:
         """The end: the same without waiting for the request, which whoever runs it ends."""
-        work = None if self._guess is None else self._guess.work
+        works = [self._taken, None if self._guess is None else self._guess.work]
+        self._let_go()
         self._throw_away()
-        if work is not None:
-            await work.ends(within_s=LET_GO_S)
+        for work in works:
+            if work is not None:
+                await work.ends(within_s=LET_GO_S)
+
+    def _let_go(self) -> None:
+        """A voice that still prepares for the reply before is not waited for."""
+        taken, self._taken = self._taken, None
+        if taken is not None and taken.running:
+            taken.cancel()
 
     def _throw_away(self) -> None:
         guess, self._guess = self._guess, None
         if guess is None:
             return
-        if guess.begun:
+        if guess.generation is not None:
             self._tally.thrown_away += 1
-            self._tally.wasted_s += self._count(guess)
+            self._tally.wasted_s += self._count(guess, guess.generation)
         guess.drop()
 
-    def _count(self, guess: _Guess) -> float:
+    def _count(self, guess: _Guess, generation: Generation) -> float:
         """What it has cost; for once."""
-        generated_s = guess.generation.worked_s - guess.counted_s
+        generated_s = generation.worked_s - guess.counted_s
         self._tally.generated_s += generated_s
         self._tally.synthesised_s += guess.synthesised_s
         return generated_s + guess.synthesised_s
@@ -172,21 +189,21 @@ class Speculation:
                 await self._last.closed.wait()
         return self._last is None or self._last.closed.is_set()
 
-    async def _work(self, guess: _Guess) -> None:
+    async def _work(self, guess: _Guess, asked: Callable[[], Generation]) -> None:
         if not await self._closed():
             return
-        self._last, guess.begun = guess.generation, True
+        generation = self._last = guess.generation = asked()
         self._tally.begun += 1
-        self._generate(guess.generation)
-        if isinstance(self._voice, LooksAhead) and await guess.generation.ready():
-            await self._synthesise(guess, self._voice)
+        self._generate(generation)
+        if isinstance(self._voice, LooksAhead) and await generation.ready():
+            await self._synthesise(guess, self._voice, generation.ahead[0])
 
-    async def _synthesise(self, guess: _Guess, voice: LooksAhead) -> None:
+    async def _synthesise(self, guess: _Guess, voice: LooksAhead, clause: str) -> None:
         """Unless it is spoken already: then the voice would take it for the sentence after that."""
         if guess.committed.is_set():
             return
         guess.synthesis_at = now()
         try:
-            await voice.prepare(guess.generation.ahead[0])
+            await voice.prepare(clause)
         finally:
             guess.synthesis_s = now() - guess.synthesis_at

@@ -192,6 +192,38 @@ async def test_a_guess_that_fails_is_asked_again() -> None:
     )
 
 
+@pytest.mark.parametrize("gives", [ValueError("no"), SystemExit(3), None])
+async def test_one_who_refuses_at_once_is_asked_in_earnest(gives: BaseException | None) -> None:
+    class Refuses(EchoResponder):
+        def speculate(self, messages: Sequence[Message], committed: Committed) -> Any:
+            if gives is not None:
+                raise gives
+
+    session = Session(Hears((["Good day."], "Good day.")), Refuses(), SilentVoice())
+    assert ["Good day.", "Good day."] == await held(session)
+    assert 0 == session.discussion.speculation.committed
+
+
+async def test_a_voice_that_never_gets_ready_leaves_nothing_behind() -> None:
+    class Hangs(SilentVoice):
+        preparing = most = 0
+
+        async def prepare(self, sentence: str) -> None:
+            if sentence in self.spoken:
+                return
+            self.preparing += 1
+            self.most = max(self.most, self.preparing)
+            try:
+                await anyio.sleep_forever()
+            finally:
+                self.preparing -= 1
+
+    voice, turns = Hangs(), [([text], text) for text in ("One.", "Two.", "Three.")]
+    session = Session(Hears(*turns), Guesses(), voice)
+    assert ["One.", "One.", "Two.", "Two.", "Three.", "Three."] == await held(session)
+    assert (0, 1, 3) == (voice.preparing, voice.most, session.discussion.speculation.committed)
+
+
 async def test_an_announcement_or_typed_words_throw_it_away_without_a_sound() -> None:
     responder, voice = Guesses(), Prepares()
     listener = Hears((["Good day."], "Good day."), pause_s=1.0)
