@@ -4,12 +4,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import anyio
 import numpy as np
 import pytest
 
 from discussion_helper.audio.analysis import voiced
 from discussion_helper.audio.files import load
 from discussion_helper.audio.frames import Frame, Samples
+from discussion_helper.bench.one_word import LEVELS_DBFS, WordRow, recorded_words, taken
+from discussion_helper.models import Store, load_manifest
+from discussion_helper.stt.whisper import WhisperRecogniser
 from discussion_helper.testing.room import NoEchoPath, Room, cheap_detectors
 from discussion_helper.turn.activity import ActivityTracker
 from discussion_helper.turn.pauses import PauseModel
@@ -28,13 +32,6 @@ CROWD = (
     *("librivox_0870_sense.wav", "asterisk_it_vm-mismatch.wav", "asterisk_ru_agent-incorrect.wav"),
     *("nst_sv_se10x016-08071999-1334_u0016004.wav", "asterisk_es_vm-rec-busy.wav", "librivox_0890_sense.wav"),
 )
-
-SINGLE = (
-    *("speech/common_voice_en_22058264.mp3", "speech/nst_sv_se10x016-08071999-1334_u0016002.wav"),
-    *("speech/sphinx_cards_004.wav", "speech/sphinx_cards_002.wav", "backchannel/ami_trn00_10.48.wav"),
-    *("speech/cmu_arctic_a0009.wav", "speech/jfk.wav"),
-)
-"""Recordings with words that stand alone."""
 
 
 @pytest.fixture(scope="module")
@@ -167,28 +164,33 @@ def test_e6_a_turn_that_never_pauses_is_cut_and_the_cut_is_said() -> None:
     assert cut.reason.rule == "the longest turn"
 
 
-def test_e7_single_words_are_taken(segmenter: TurnSegmenter) -> None:
+def test_e7_single_words_are_heard(segmenter: TurnSegmenter) -> None:
     """Twenty of them, said alone or cut out where the speaker pauses around them, each at two levels."""
-    taken = []
-    for word in words():
-        for dbfs in (-26.0, -38.0):
-            room = np.random.default_rng(0).normal(0.0, 1e-4, len(word) + 2 * RATE).astype(np.float32)
-            room[RATE : RATE + len(word)] += at_level(word, dbfs)
+    heard = []
+    for word in recorded_words(AUDIO):
+        for dbfs in LEVELS_DBFS:
+            room = np.random.default_rng(0).normal(0.0, 1e-4, len(word.samples) + 2 * RATE).astype(np.float32)
+            room[RATE : RATE + len(word.samples)] += at_level(word.samples, dbfs)
             events = [event for event, _ in events_of(segmenter, room)]
-            taken.append(any(isinstance(event, TurnStarted) for event in events))
+            heard.append(any(isinstance(event, TurnStarted) for event in events))
 
-    assert len(taken) == 40
-    assert sum(taken) >= 0.95 * len(taken)
+    assert len(heard) == 40
+    assert sum(heard) >= 0.95 * len(heard)
 
 
-def words() -> list[Samples]:
-    """Pieces of 0.2 to 0.6 s between two silences: "no", "okay", numbers from one to nine, and the like."""
-    found: list[Samples] = []
-    for name in SINGLE:
-        samples = load(AUDIO / name, RATE).samples
-        level = np.sqrt(np.square(samples[: len(samples) // 160 * 160]).reshape(-1, 160).mean(axis=1))
-        loud = np.convolve(level > 0.08 * np.percentile(level, 97), np.ones(9), mode="same") > 0
-        edges = np.flatnonzero(np.diff(np.concatenate(([0], loud.astype(int), [0]))))
-        pieces = [(start, stop) for start, stop in edges.reshape(-1, 2) if 20 <= stop - start <= 60]
-        found += [samples[start * 160 : stop * 160] for start, stop in pieces]
-    return found[:20]
+@pytest.mark.models
+@pytest.mark.parametrize("levels", [(-26.0, -38.0), pytest.param((-38.0, -26.0), marks=pytest.mark.slow)])
+def test_e7_single_words_are_taken(segmenter: TurnSegmenter, levels: tuple[float, ...]) -> None:
+    """By the detectors as one turn each, and by the recogniser as words; every other one is soft."""
+
+    async def rows() -> list[WordRow]:
+        recogniser = WhisperRecogniser(Store().path_of(load_manifest().model("tiny.en")), language="en")
+        words = zip(recorded_words(AUDIO), levels * 10, strict=True)
+        found = [await taken(word, dbfs, segmenter, recogniser) for word, dbfs in words]
+        await recogniser.aclose()
+        return found
+
+    found = anyio.run(rows)
+
+    assert len(found) == 20
+    assert [row for row in found if not row.taken][1:] == []
