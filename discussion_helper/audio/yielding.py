@@ -5,6 +5,7 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import TypeVar
 
 __all__ = ["STEP_BACK", "call_behind"]
@@ -27,8 +28,8 @@ def call_behind(work: Callable[[], _T]) -> _T:
     outcome: Future[_T] = Future()
 
     def run() -> None:
-        _step_back()
         try:
+            _step_back()
             outcome.set_result(work())
         except BaseException as error:
             outcome.set_exception(error)
@@ -40,4 +41,5 @@ def call_behind(work: Callable[[], _T]) -> _T:
 def _step_back() -> None:
     if sys.platform == "linux":
         thread = threading.get_native_id()
-        os.setpriority(os.PRIO_PROCESS, thread, min(19, os.getpriority(os.PRIO_PROCESS, thread) + STEP_BACK))
+        with suppress(OSError):  # a sandbox may forbid it
+            os.setpriority(os.PRIO_PROCESS, thread, min(19, os.getpriority(os.PRIO_PROCESS, thread) + STEP_BACK))

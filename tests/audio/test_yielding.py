@@ -26,6 +26,15 @@ def test_raises_what_the_work_raised() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives each thread its niceness")
+def test_where_it_may_not_yield_it_works_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: int) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "setpriority", refuse)
+    assert call_behind(lambda: 6 * 7) == 42
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives each thread its niceness")
 def test_the_work_and_what_it_starts_yield_and_the_caller_does_not() -> None:
     before = _niceness()
 
