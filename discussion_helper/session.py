@@ -135,7 +135,7 @@ class Session:
         self._supervisor.check_here()
         if not isinstance(self.discussion.listener, TalkKey):
             raise RuntimeError("this session's listener has no key to press")
-        if not self.started or self._stopping:
+        if not self.started or self._stopping or self.ended:
             raise RuntimeError("the session is not running")
         return self.discussion.listener
 

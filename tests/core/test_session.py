@@ -691,3 +691,24 @@ async def test_typed_turns_that_were_not_answered_before_the_end_are_on_record_a
     assert ["one", "", "two", "three"] == stored
     told = [event.data.get("text", event.data.get("floor")) async for event in events if event.kind != "ended"]
     assert ["two", "three", "idle"] == told[-3:]
+
+
+async def test_a_key_is_pressed_only_while_the_session_runs() -> None:
+    class Key(ScriptedListener):
+        pressed = 0
+
+        async def press(self) -> None:
+            self.pressed += 1
+
+        async def release(self) -> None:
+            self.pressed -= 1
+
+    listener = Key(["hello"])
+    session = Session(listener, EchoResponder(), SilentVoice())
+    for _ in ("before the start", "after the end"):
+        for call in (session.press, session.release):
+            with pytest.raises(RuntimeError, match="not running"):
+                await call()
+        if not session.started:
+            await session.start().wait()
+    assert listener.pressed == 0
