@@ -121,7 +121,9 @@ def _read(match: re.Match[str], names: dict[str, _Currency], words: Vocabulary) 
 
 def _exact(amount: str, currency: _Currency, words: Vocabulary) -> str:
     mark = "," if words.comma_decimals else "."
-    whole, _, cents = amount.rpartition(mark) if re.search(r"[.,]\d{1,2}$", amount) else (amount, "", "")
+    whole, _, cents = (
+        amount.rpartition(mark) if re.search(rf"{re.escape(mark)}\d{{1,2}}$", amount) else (amount, "", "")
+    )
     if not whole:
         whole, cents = amount, ""
     name = currency.one if whole == "1" else currency.many

@@ -204,6 +204,15 @@ def test_other_languages(language: str, written: str, spoken: str) -> None:
     assert speakable(written, language) == spoken
 
 
+@pytest.mark.parametrize(
+    ("language", "written"), [("en", "It is $5.3,50."), ("en", "$1.2.3,4"), ("fr", "€5,3.50"), ("de", "5,3.50 €")]
+)
+def test_an_amount_with_odd_marks_is_read_somehow(language: str, written: str) -> None:
+    spoken = speakable(written, language)
+    assert spoken
+    assert not any(map(str.isdigit, spoken))
+
+
 def test_a_marker_split_over_two_clauses_is_not_spoken() -> None:
     assert [speakable(clause) for clause in ("**Note:", "it works.", "** Then `run", "it` again.")] == [
         "Note:",
