@@ -52,11 +52,13 @@ class PauseFile:
     def _document(self) -> dict[str, Any]:
         """The speakers. What is no such document counts as none."""
         try:
-            document = json.loads(regular_bytes(self._path, _LARGEST + 1)[:_LARGEST])
+            content = regular_bytes(self._path, _LARGEST)
         except FileNotFoundError:
             return {}
-        except OSError as error:
+        except (OSError, ValueError) as error:  # no path holds a NUL, or half an emoji
             raise self._refusal("read", error) from error
+        try:
+            document = json.loads(content)
         except (ValueError, RecursionError):
             return {}
         right = isinstance(document, dict) and document.get("format") == _FORMAT
@@ -74,13 +76,14 @@ class PauseFile:
                 os.unlink(name)
             raise
 
-    def _refusal(self, verb: str, error: OSError) -> SettingError:
-        what = f"{self._path} cannot be {verb} ({error.strerror or error})."
+    def _refusal(self, verb: str, error: Exception) -> SettingError:
+        path = str(self._path).encode("utf-8", "replace").decode()
+        what = f"{path} cannot be {verb} ({getattr(error, 'strerror', None) or error})."
         return SettingError(what, fix="Give this user the right to it, or set learn_pauses = false.")
 
 
 def _pauses(values: object) -> tuple[float, ...]:
     if not isinstance(values, list):
         return ()
-    numbers = [float(it) for it in values if isinstance(it, int | float) and not isinstance(it, bool)]
-    return tuple(it for it in numbers if LEAST_S <= it <= LONGEST_S)[-MOST:]
+    numbers = [it for it in values if isinstance(it, int | float) and not isinstance(it, bool)]
+    return tuple(float(it) for it in numbers if LEAST_S <= it <= LONGEST_S)[-MOST:]

@@ -42,6 +42,7 @@ def test_nobody_else_can_read_it(tmp_path: Path) -> None:
         '{"format": 1, "speakers": []}',
         '{"format": 1, "speakers": {"default": "0.5"}}',
         '{"format": 1, "speakers": {"default": ["0.5", null, true, NaN, Infinity, -1, 9, {}]}}',
+        '{"format": 1, "speakers": {"default": [1' + 400 * "0" + "]}}",
         "[" * 10_000,
         "\x00\xff",
     ],
@@ -68,6 +69,15 @@ def test_a_folder_in_its_place_is_said_with_the_way_out(tmp_path: Path) -> None:
 
     with pytest.raises(SettingError, match=r"pauses\.json cannot be read .*learn_pauses = false"):
         PauseFile(tmp_path / "pauses.json").read()
+
+
+@pytest.mark.parametrize("name", ["a\0b", "\ud800"])
+def test_a_path_that_can_be_none_is_said_with_the_way_out(tmp_path: Path, name: str) -> None:
+    file = PauseFile(tmp_path / name)
+    for call in (file.read, lambda: file.write((0.5,))):
+        with pytest.raises(SettingError, match="learn_pauses = false") as caught:
+            call()
+        str(caught.value).encode()
 
 
 def test_it_lies_with_the_users_data() -> None:
