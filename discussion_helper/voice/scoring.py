@@ -5,11 +5,12 @@ from collections.abc import Callable
 from threading import Condition, Thread
 from typing import Protocol
 
+from discussion_helper.failures import told
 from discussion_helper.turn.prosody import Prosody
 from discussion_helper.voice.notes import ProsodyWanted
 from discussion_helper.voice.scored import Scored
 
-__all__ = ["JOIN_S", "Answers", "Scorer", "ScoringThread"]
+__all__ = ["JOIN_S", "Answers", "Scorer", "ScoringThread", "judged"]
 
 JOIN_S = 0.3
 """One score takes 45 ms; a busy machine takes longer, and nothing is lost with a thread that is left to its end."""
@@ -80,10 +81,20 @@ class ScoringThread:
             return None if self._closed else wanted
 
     def _judge(self, prosody: Prosody, wanted: ProsodyWanted) -> None:
-        try:
-            score = prosody.score(wanted.samples)
-        except Exception as error:  # whatever a model raises
+        scored = judged(prosody, wanted)
+        if scored is None:
             self._prosody = None
-            _log.warning("How turns sound is not judged any more: %s: %s", type(error).__name__, error)
-            return
-        self._answers(Scored(wanted.until, score))
+        else:
+            self._answers(scored)
+
+
+def judged(prosody: Prosody, wanted: ProsodyWanted) -> Scored | None:
+    """What a judge makes of it; None, which is logged, where it fails or gives what is no probability."""
+    try:
+        score = float(prosody.score(wanted.samples))
+        if not 0.0 <= score <= 1.0:
+            raise ValueError(f"{score} is no probability")
+    except BaseException as error:  # whatever a model raises: nothing waits for this thread's end
+        _log.warning("How turns sound is not judged any more: %s: %s", type(error).__name__, told(error))
+        return None
+    return Scored(wanted.until, score)

@@ -1,6 +1,8 @@
 """Judging prosody in a thread of its own."""
 
+import math
 from threading import Event, get_ident
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ import pytest
 from discussion_helper.audio.frames import Samples
 from discussion_helper.voice.notes import ProsodyWanted
 from discussion_helper.voice.scored import Scored
-from discussion_helper.voice.scoring import ScoringThread
+from discussion_helper.voice.scoring import ScoringThread, judged
 
 
 def wanted(until: int) -> ProsodyWanted:
@@ -57,6 +59,18 @@ def test_a_turn_is_judged_elsewhere_and_a_newer_one_takes_the_place_of_one_that_
     assert [(scored.until, round(scored.score, 3)) for scored in answers.all] == [(1, 0.1), (3, 0.3)]
     assert get_ident() not in judge.threads
     assert len(judge.threads) == 1
+
+
+@pytest.mark.parametrize("score", [math.nan, math.inf, -0.1, 2.0, None, "high", SystemExit(3), np.float32(0.5)])
+def test_what_is_no_probability_is_no_score(score: Any) -> None:
+    class Odd:
+        def score(self, samples: Samples) -> Any:
+            if isinstance(score, BaseException):
+                raise score
+            return score
+
+    scored = judged(Odd(), wanted(7))
+    assert scored == (Scored(7, 0.5) if isinstance(score, np.float32) else None)
 
 
 def test_a_judge_that_fails_is_not_asked_again_and_said_once(caplog: pytest.LogCaptureFixture) -> None:

@@ -15,8 +15,7 @@ from discussion_helper.testing.virtual_clock import VirtualTimeLoop
 from discussion_helper.tts.base import Speech, Synthesiser
 from discussion_helper.turn.prosody import Prosody
 from discussion_helper.voice.notes import ProsodyWanted
-from discussion_helper.voice.scored import Scored
-from discussion_helper.voice.scoring import Answers
+from discussion_helper.voice.scoring import Answers, judged
 
 __all__ = ["SCORE_S", "InlineRecogniser", "InlineScorer", "InlineSynthesiser", "charged"]
 
@@ -97,7 +96,7 @@ class InlineScorer:
 
     def __init__(self, prosody: Prosody, *, delay_s: float = SCORE_S) -> None:
         check_seconds("delay_s", delay_s)
-        self._prosody = prosody
+        self._prosody: Prosody | None = prosody
         self._delay_s = delay_s
 
     def start(self, answers: Answers) -> None:
@@ -105,9 +104,12 @@ class InlineScorer:
         self._answers = answers
 
     def ask(self, wanted: ProsodyWanted) -> None:
-        """Judge it, in no time, and answer later."""
-        scored = Scored(wanted.until, self._prosody.score(wanted.samples))
-        asyncio.get_running_loop().call_later(self._delay_s, self._answers, scored)
+        """Judge it, in no time, and answer later; a judge that fails is not asked again."""
+        scored = None if self._prosody is None else judged(self._prosody, wanted)
+        if scored is None:
+            self._prosody = None
+        else:
+            asyncio.get_running_loop().call_later(self._delay_s, self._answers, scored)
 
     def close(self) -> None:
         """Nothing to end."""
