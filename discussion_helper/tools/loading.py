@@ -28,7 +28,7 @@ def load_tools(spec: str) -> list[Tool]:
     if named is None:
         raise SettingError(f"tools: {spec[:80]!r} names nothing.", fix=_SYNTAX)
     module, name = named.groups()
-    found = getattr(_imported(module), name, None)
+    found = _found(module, name)
     if found is None:
         raise SettingError(f"tools: there is no {name} in {module}.", fix=_SYNTAX)
     made = found if isinstance(found, list | tuple) else [found]
@@ -45,16 +45,17 @@ def _tool(each: Any, spec: str) -> Tool:
     return Tool.of(each)
 
 
-def _imported(module: str) -> Any:
+def _found(module: str, name: str) -> Any:
+    """None if there is none of that name."""
     with _working_folder_first():
         try:
-            return importlib.import_module(module)
+            return getattr(importlib.import_module(module), name, None)
         except ModuleNotFoundError as error:
             if error.name == module or module.startswith(f"{error.name}."):
                 fix = f"Go to the folder with {module.partition('.')[0]}, or install it beside discussion_helper."
                 raise SettingError(f"tools: there is no module {module}.", fix=fix) from error
             raise SettingError(f"tools: {module} needs {error.name}, which is not there.", fix="Install it.") from error
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # a script that ends itself is no module of tools
             why = " ".join(f"{type(error).__name__}: {error}".split())[:200]
             raise SettingError(
                 f"tools: {module} cannot be imported ({why}).", fix="Import it in Python to see why."
@@ -63,7 +64,11 @@ def _imported(module: str) -> Any:
 
 @contextmanager
 def _working_folder_first() -> Iterator[None]:
-    here = str(Path.cwd())
+    try:
+        here = str(Path.cwd())
+    except OSError:  # it was removed
+        yield
+        return
     sys.path.insert(0, here)
     try:
         yield

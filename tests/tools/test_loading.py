@@ -75,16 +75,30 @@ def test_nothing_named_is_nothing_loaded() -> None:
         ("no_such_module_anywhere:x", "no module no_such_module_anywhere"),
         ("broken_tools:x", "cannot be imported"),
         ("hungry_tools:x", "needs no_such_thing"),
+        ("script_tools:x", r"cannot be imported \(SystemExit: 3\)"),
+        ("lazy_tools:x", "cannot be imported"),
     ],
 )
 def test_what_cannot_be_loaded_is_told_in_a_line_with_the_fix(write: Write, spec: str, says: str) -> None:
     write("my_tools", GOOD)
     write("broken_tools", "1 / 0")
     write("hungry_tools", "import no_such_thing")
+    write("script_tools", "raise SystemExit(3)")
+    write("lazy_tools", "def __getattr__(name): raise RuntimeError(name)")
     with pytest.raises(SettingError, match=says) as caught:
         load_tools(spec)
     assert "\n" not in str(caught.value)
     assert caught.value.fix
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows removes no folder that somebody works in")
+def test_a_working_folder_that_is_gone_holds_no_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(SettingError, match="no module no_such_module_anywhere"):
+        load_tools("no_such_module_anywhere:x")
 
 
 def test_the_settings_bring_them_to_what_answers(write: Write) -> None:
