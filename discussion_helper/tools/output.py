@@ -1,7 +1,7 @@
 """What a tool gave, as text for the model and as a value that JSON can hold."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,8 @@ def output_of(value: Any, *, render: Callable[[Any], str] | None, max_chars: int
     """
     if render is None and type(value) is str:
         return Output(_bounded(value, max_chars))
+    if isinstance(value, Iterator):
+        raise Unsendable(f"its result, a {type(value).__name__}, may have no end; return a list")
     encoded = _json_of(value)
     if render is None:
         if encoded is None:

@@ -1,5 +1,6 @@
 """Tools: what a model is told of a function, and what it is told of each of its calls."""
 
+import itertools
 import json
 import logging
 import re
@@ -412,6 +413,10 @@ async def circular() -> Any:
     return items
 
 
+async def endless() -> Any:
+    return itertools.count()
+
+
 async def long() -> str:
     return "x" * 30
 
@@ -434,6 +439,7 @@ async def not_rendered() -> str:
         (exit_, "The tool exit_ failed (SystemExit): 3"),
         (unsendable, "The tool unsendable ran, but its result, a object, has no form in JSON."),
         (circular, "The tool circular ran, but its result, a list, has no form in JSON."),
+        (endless, "The tool endless ran, but its result, a count, may have no end; return a list."),
         (long, "The tool long ran, but its result has 30 characters, and 20 are the most; ask for less of it."),
         (badly_rendered, "The tool badly_rendered ran, but its result was rendered as a int, not as text."),
         (not_rendered, "The tool not_rendered failed (TypeError): "),
