@@ -12,7 +12,11 @@ from discussion_helper.stt.base import Recognised, Recogniser
 from discussion_helper.turn.turns import TurnEnded, TurnPaused, TurnResumed
 from discussion_helper.voice.notes import InterimWanted, Turn, WordsWanted
 
-__all__ = ["NOTES_HELD", "TurnReader"]
+__all__ = ["GIVE_UP_S", "NOTES_HELD", "TurnReader"]
+
+GIVE_UP_S = 20.0
+"""After the end of a turn its text is waited for so long; then it is as good as not understood, or nobody would be
+answered any more. The longest turn, 60 s, takes a larger model some 10 s on two cores."""
 
 NOTES_HELD = 256
 """Notes about turns that wait for the recogniser; the oldest go, which only a stuck recogniser can bring about."""
@@ -142,9 +146,7 @@ class TurnReader:
             case TurnEnded() as turn:
                 if early is None or not early.is_of(turn):
                     early = self._early = self._begin(turn, tasks)
-                await early.done.wait()
-                assert early.result is not None
-                await self._finish(note, early.result, tasks)
+                await self._finish(note, await _result_of(early), tasks)
             case _:
                 return early
         return None
@@ -192,6 +194,15 @@ class TurnReader:
             if start == turn.start:
                 self._read(recognition.result, voiced_s, True)
             self._partial(start, recognition.result, True)
+
+
+async def _result_of(recognition: _Recognition) -> Recognised:
+    with anyio.move_on_after(GIVE_UP_S):
+        await recognition.done.wait()
+    if recognition.result is not None and recognition.done.is_set():
+        return recognition.result
+    recognition.drop()
+    return Recognised("", refused="not understood")
 
 
 def _alone(turn: TurnPaused | TurnEnded) -> tuple[Samples, int, float]:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import anyio
 import pytest
 
 from discussion_helper.audio.frames import Samples
@@ -41,3 +42,31 @@ async def test_a_sound_is_told_nothing(talk: Any, garbling: Any, name: str) -> N
         on.say(name, at_s=0.5)
         await on.passed(6.0)
         assert [] == on.said
+
+
+@pytest.fixture
+def stuck(ears: Any) -> Any:
+    """Never gives the first texts; later ones it does."""
+
+    class Sticks(ears):  # type: ignore[misc]
+        asked = 0
+
+        async def recognise(self, samples: Samples, *, voiced_s: float | None = None) -> Recognised:
+            self.asked += 1
+            if self.asked == 1:
+                await anyio.sleep_forever()
+            return await super().recognise(samples, voiced_s=voiced_s)  # type: ignore[no-any-return]
+
+    return Sticks()
+
+
+async def test_a_recogniser_that_never_answers_silences_nobody(talk: Any, stuck: Any) -> None:
+    async with talk(["Fine."], ears=stuck) as on:
+        on.say("speech/praatio_bobby.wav", "are you there", at_s=0.5)
+        await on.room.reached("reply")
+        await on.room.quiet(1.0)
+        assert ["Sorry, I didn't understand that."] == [turn.text for turn in on.said]
+        on.say("speech/sphinx_cards_004.wav", "this is clear")
+        await on.room.reached("reply", 2)
+        await on.room.quiet(1.0)
+        assert ["this is clear", "Fine."] == [turn.text for turn in on.said[1:]]
