@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import anyio
 
 from discussion_helper.audio.handover import LoopHandover
+from discussion_helper.discussion import OWED_S
 from discussion_helper.events import Event, Subscription
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "ENDS_WITHIN_S",
     "FOLLOWED",
     "HELD_TURN_S",
+    "PUT_OFF_S",
     "UNDERSTOOD_WITHIN_S",
     "RecordedTurns",
     "Sayer",
@@ -28,6 +30,9 @@ HELD_TURN_S = 0.3
 FOLLOWED = ("floor", "utterance", "device", "ended")
 ANOTHER_TURN_S = 2.0
 """How long one more turn is waited for after a recording that was answered before its end: it held a pause."""
+PUT_OFF_S = 2 * OWED_S + 1.0
+"""How long an answer is waited for that was put off, since its turn seemed to go on: at the end of a recording it goes
+on with nothing. The silence is counted anew once, where the voice was still being judged."""
 
 
 class Sayer(Protocol):
@@ -57,7 +62,8 @@ class RecordedTurns:
         self._floor = "idle"
         self._open = False
         """The microphone is; what is said before is not heard."""
-        self._answering = False
+        self._put_off = False
+        """The last answer was, before anything of it was spoken."""
         self._ended = False
 
     async def hold(self) -> int:
@@ -82,19 +88,25 @@ class RecordedTurns:
                 await self._until(lambda: False)
             return self._turns > 0
         in_pieces = self._turns > 0
-        if not in_pieces and not await self._another_turn(UNDERSTOOD_WITHIN_S):
+        if not in_pieces and not await self._understood():
             return False
-        while await self._another_turn(ANOTHER_TURN_S if in_pieces else HELD_TURN_S):
+        while await self._goes_on(ANOTHER_TURN_S if in_pieces else HELD_TURN_S):
             pass
         return True
 
-    async def _another_turn(self, within_s: float) -> bool:
-        """Wait for the end of the answer, and then `within_s` seconds for one more turn; whether it came."""
+    async def _understood(self) -> bool:
+        """Wait for the first turn of a recording that is over; whether it came."""
+        with anyio.move_on_after(UNDERSTOOD_WITHIN_S):
+            await self._until(lambda: self._turns > 0)
+        return self._turns > 0
+
+    async def _goes_on(self, within_s: float) -> bool:
+        """Wait for the end of the answer, and then `within_s` seconds for one more turn or answer; whether it came."""
         await self._until(lambda: not self._answering)
         before = self._turns
-        with anyio.move_on_after(within_s):
-            await self._until(lambda: self._turns > before)
-        return self._turns > before
+        with anyio.move_on_after(PUT_OFF_S if self._put_off else within_s):
+            await self._until(lambda: self._answering or self._turns > before)
+        return not self._ended and (self._answering or self._turns > before)
 
     async def _said(self, number: int) -> bool:
         """Say it, and follow the events meanwhile; False when the session or the device ended before its end."""
@@ -128,13 +140,16 @@ class RecordedTurns:
             else:
                 self._follow(event)
 
+    @property
+    def _answering(self) -> bool:
+        return self._floor in ("thinking", "speaking")
+
     def _follow(self, event: Event) -> None:
         if event.kind == "utterance" and event.data["speaker"] == "user":
             self._turns += 1
-            self._answering = True
         elif event.kind == "floor":
-            self._floor = event.data["floor"]
-            self._answering = self._answering and self._floor != "listening"
+            before, self._floor = self._floor, event.data["floor"]
+            self._put_off = before == "thinking" and self._floor == "listening"
         elif event.kind == "device" and event.data.get("which") == "microphone":
             self._open = event.data.get("state") == "open"
 

@@ -15,11 +15,12 @@ from discussion_helper.commands.talk_files import (
     UNDERSTOOD_WITHIN_S,
     RecordedTurns,
 )
+from discussion_helper.discussion import OWED_S
 from discussion_helper.errors import EndpointUnreachable
 from discussion_helper.parts import Reporter
 from discussion_helper.session import Session
 from discussion_helper.testing import EchoResponder, SilentVoice, VirtualTimeLoop
-from discussion_helper.types import Message, Utterance
+from discussion_helper.types import Message, SpokenUtterance, Utterance
 
 pytestmark = pytest.mark.anyio
 
@@ -83,9 +84,12 @@ class Room:
         self._reporter.report("device", which="microphone", state="open")
         while True:
             while self._turns:
-                yield Utterance("user", self._turns.pop(0))
+                yield self.turn(self._turns.pop(0))
             self._changed = anyio.Event()
             await self._changed.wait()
+
+    def turn(self, text: str) -> Utterance:
+        return Utterance("user", text)
 
     async def speech_started(self) -> None:
         await anyio.sleep_forever()
@@ -122,6 +126,48 @@ async def test_a_turn_that_was_heard_during_the_answer_is_answered_before_the_ne
     await hold(room, 2)
 
     assert [(0, 0.0), (1, 6.5 + HELD_TURN_S)] == room.said
+
+
+class Stopping(Room):
+    """Its turns are a mere "stop", which nobody answers."""
+
+    def turn(self, text: str) -> Utterance:
+        return SpokenUtterance("user", text, wants_answer=False)
+
+
+async def test_a_turn_that_wants_no_answer_is_not_waited_for() -> None:
+    room = Stopping([(4.0, "Stop.")], [(4.0, "Stop.")])
+
+    assert (2, [], 8.0 + 2 * HELD_TURN_S) == await hold(room, 2)
+
+
+class GoingOn(Room):
+    """After its first turn something is heard that seems to go on with it, and is nothing."""
+
+    def __init__(self, *heard: Sequence[Heard]) -> None:
+        super().__init__(*heard)
+        self._resumes = True
+
+    def turn(self, text: str) -> Utterance:
+        return SpokenUtterance("user", text)
+
+    async def resumed(self) -> None:
+        if not self._resumes:
+            await anyio.sleep_forever()
+        self._resumes = False
+
+    def reopen(self, *, within_s: float) -> bool:
+        return within_s > 0.0
+
+
+async def test_an_answer_that_was_put_off_since_the_turn_seemed_to_go_on_is_waited_for() -> None:
+    room = GoingOn([(4.0, "What is the weather")], [(4.0, "Two.")])
+
+    understood, told, _ = await hold(room, 2)
+
+    assert (2, []) == (understood, told)
+    first_s, second_s = (at_s for _, at_s in room.said)
+    assert first_s + 4.0 + OWED_S + 1.0 + HELD_TURN_S <= second_s, "the answer lasts a second"
 
 
 async def test_nothing_is_said_before_the_microphone_is_open() -> None:
