@@ -35,9 +35,11 @@ class Finishing:
     def __init__(
         self, segmenter: TurnSegmenter, *, language: str | None = None, pauses: PauseModel | None = None
     ) -> None:
-        """`pauses` is told what is learned; None = nothing is."""
+        """`language`: of the words; "auto" or None = the one that they were read in. `pauses` is told what is learned;
+        None = nothing is.
+        """
         self._segmenter = segmenter
-        self._completeness = Completeness(language)
+        self._completeness = None if language in (None, "auto") else Completeness(language)
         self._pauses = pauses
         self._asked_until, self._asked = -1, 0
         self._paused = False
@@ -52,7 +54,8 @@ class Finishing:
 
     def words(self, words: Words) -> None:
         """What was read of the open turn so far."""
-        self._segmenter.reads(words.voiced_s, self._completeness.of(words.text) if words.text else None)
+        judge = self._completeness or Completeness(words.language)
+        self._segmenter.reads(words.voiced_s, judge.of(words.text) if words.text else None)
 
     def scored(self, scored: Scored) -> None:
         """How complete it sounds."""

@@ -255,17 +255,17 @@ class MicrophoneListener:
         """To the audio thread, which decides."""
         until_s = now()
         score = overlap_of(result.text, self._spoken(until_s - result.took_s - voiced_s - LATELY_S, until_s))
-        self._microphone.words(
-            Words(
-                text=result.text,
-                final=final,
-                voiced_s=voiced_s,
-                echo=score >= SHARE,
-                score=score,
-                refused=result.refused,
-                doubt=result.no_speech_probability - result.average_logprob,
-            )
+        words = Words(
+            text=result.text,
+            final=final,
+            voiced_s=voiced_s,
+            echo=score >= SHARE,
+            score=score,
+            refused=result.refused,
+            doubt=result.no_speech_probability - result.average_logprob,
+            language=result.language,
         )
+        self._microphone.words(words)
 
     async def _finish(self, note: Turn, result: Recognised) -> None:
         """What was ignored has cut nothing and is no turn, not even one without words, which lets a cut reply go on."""

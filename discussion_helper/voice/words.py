@@ -20,3 +20,5 @@ class Words:
     """Why there are none."""
     doubt: float = 0.0
     """The recogniser's: probability of no speech, minus the average logarithm of a token's probability."""
+    language: str = ""
+    """In which they were read; "" = unknown."""

@@ -85,6 +85,22 @@ def test_what_sounds_and_reads_complete_ends_sooner_and_says_why(ears: Ears) -> 
     assert (turn.reason.rule, turn.reason.prosody) == ("sounds and reads complete", 0.99)
 
 
+@pytest.mark.parametrize(
+    ("language", "text", "reads"), [("es", "Quiero una", 0.03), ("de", "Ja.", 0.97), ("", "Yes.", -1.0)]
+)
+def test_where_the_language_is_found_out_the_words_are_judged_in_the_one_they_were_read_in(
+    ears: Ears, language: str, text: str, reads: float
+) -> None:
+    ears.finishing = Finishing(ears.segmenter, language="auto", pauses=ears.pauses)
+    ears.on_ask = lambda _: ears.finishing.words(
+        Words(text=text, final=True, voiced_s=ears.segmenter.open_voiced_s, language=language)
+    )
+    ears.hear(1.2, voice=True)
+    ears.hear(2.0, voice=False)
+
+    assert [turn.reason.complete for turn in ears.ended()] == [reads]
+
+
 def test_words_of_less_voice_than_there_is_by_now_do_not_count(ears: Ears) -> None:
     ears.hear(1.0, voice=True)
     early_s = ears.segmenter.open_voiced_s
