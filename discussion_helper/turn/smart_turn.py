@@ -1,13 +1,13 @@
 """Smart Turn v3.2: a small Whisper encoder that was trained to hear whether a turn is complete, in 23 languages."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from discussion_helper.audio.frames import Samples
 from discussion_helper.errors import ModelCorrupt
 from discussion_helper.stt.mel import LogMel
+from discussion_helper.vad.network import small_network
 
 __all__ = ["SMART_TURN_MODEL", "SmartTurn"]
 
@@ -33,7 +33,7 @@ class SmartTurn:
         [file] = sorted(folder.glob("*.onnx")) or [folder]
         self._mel = LogMel(_MELS, padding=0)
         try:
-            self._session = _session(file.read_bytes())
+            self._session = small_network(file.read_bytes())
             self._input = self._session.get_inputs()[0].name
             self.score(np.zeros(_RATE, np.float32))
         except Exception as error:  # onnxruntime's errors share no base class
@@ -53,14 +53,3 @@ class SmartTurn:
         window = (window - window.mean()) / np.sqrt(window.var() + _LEAST_VARIANCE)
         features: Samples = self._mel(window.astype(np.float32))[:, :_FRAMES]
         return np.ascontiguousarray(features, np.float32)
-
-
-def _session(content: bytes) -> Any:
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 4  # what goes wrong is raised; nothing is printed as well
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])

@@ -1,4 +1,4 @@
-"""A small network on onnxruntime, for the audio thread."""
+"""A small network on onnxruntime, for a thread of the audio."""
 
 from typing import Any
 
