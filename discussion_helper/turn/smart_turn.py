@@ -30,7 +30,8 @@ class SmartTurn:
 
     def __init__(self, folder: Path) -> None:
         """`folder`: of the model in the store, verified there. Raises ModelCorrupt."""
-        [file] = sorted(folder.glob("*.onnx")) or [folder]
+        found = sorted(folder.glob("*.onnx"), key=lambda file: (not file.stem.startswith(SMART_TURN_MODEL), file.name))
+        file = found[0] if found else folder  # beside it there may be another one that somebody tries
         self._mel = LogMel(_MELS, padding=0)
         try:
             self._session = small_network(file.read_bytes())

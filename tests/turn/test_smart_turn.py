@@ -72,3 +72,10 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(ModelCorrupt, match="damaged or of an unknown kind"):
         SmartTurn(tmp_path)
+
+
+def test_another_file_beside_the_model_is_let_be(tmp_path: Path) -> None:
+    folder = Store().path_of(load_manifest().model(SMART_TURN_MODEL))
+    (tmp_path / f"{SMART_TURN_MODEL}-cpu.onnx").write_bytes(next(folder.glob("*.onnx")).read_bytes())
+    (tmp_path / "another.onnx").write_bytes(b"no network")
+    assert SmartTurn(tmp_path).score(heard("sphinx_goforward.wav")) > 0.9
