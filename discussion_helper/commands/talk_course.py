@@ -65,7 +65,7 @@ class TalkCourse:
             self._grants.tell_unsaid()
             document.print()
             self._leave(f" The recording is {settings.output}." if written else "")
-        await self._check()
+        await self._check(settings)
 
     async def _follow(self, events: Subscription[Event]) -> None:
         async for event in events:
@@ -75,7 +75,7 @@ class TalkCourse:
         for line in [*self._face.farewell(), summary(self._session) + where]:
             complain(line)
 
-    async def _check(self) -> None:
+    async def _check(self, settings: Settings) -> None:
         """Raises what the talk failed with."""
         try:
             await self._session.wait()
@@ -86,6 +86,8 @@ class TalkCourse:
             raise DiscussionError(f"The talk failed: {reason}.") from error
         if self._understood == 0:
             fix = "Check that they hold speech in the language of --language."
+            if settings.policy.turn_policy == "wake_word":
+                fix = f"Have them say {settings.policy.wake_word} before anything else, or add --open-microphone."
             raise RecogniserError("Nothing was understood in the recordings.", fix=fix)
 
     # -- beside

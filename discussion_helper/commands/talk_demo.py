@@ -9,6 +9,7 @@ import discussion_helper
 from discussion_helper.audio.clips import Clip, load_clips
 from discussion_helper.audio.devices import Kind, find_device
 from discussion_helper.errors import AudioFileError, DeviceError
+from discussion_helper.settings import AUTO
 
 __all__ = ["demo_clips", "free_path", "missing_loudspeaker", "missing_microphone"]
 
@@ -52,8 +53,9 @@ def demo_clips(language: str) -> tuple[Path, ...]:
 
 
 def _in_language(language: str, clips: Sequence[Clip]) -> list[Clip]:
-    """Those that have a turn in the demo; in a language where none has, the first that speak it."""
-    fitting = [clip for clip in clips if _code(clip) == language.lower()]
+    """Those that have a turn in the demo; in a language where none has, the first that speak it. `auto` is English."""
+    wanted = "en" if language == AUTO else language.lower()
+    fitting = [clip for clip in clips if _code(clip) == wanted]
     if not fitting:
         there = ", ".join(sorted({_code(clip) for clip in clips} - {""}))
         what = f"There is no microphone, and no demo clip is in {language}: they are in {there}."

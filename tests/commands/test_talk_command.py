@@ -260,6 +260,13 @@ def test_the_demo_speaks_the_language_that_was_asked_for(language: str) -> None:
 
 
 @pytest.mark.usefixtures("own_clips")
+def test_the_demo_of_a_language_that_is_to_be_found_out_is_the_english_one() -> None:
+    inputs = talk_plan.plan_of(arguments_of("--language", "auto", "--stt", "base")).settings.inputs
+
+    assert talk_demo.demo_clips("en") == inputs
+
+
+@pytest.mark.usefixtures("own_clips")
 def test_a_language_without_clips_is_refused_with_those_there_are() -> None:
     with pytest.raises(AudioFileError) as refused:
         talk_plan.plan_of(arguments_of("--language", "de", "--stt", "base"))
@@ -409,9 +416,9 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(talk_files, limit, 0.05)
 
 
-def hold_recordings(opener: Opener, count: int) -> int:
+def hold_recordings(opener: Opener, count: int, *options: str) -> int:
     names = [f"{number}.wav" for number in range(count)]
-    return talk.hold_talk(arguments_of("--llm", "none", "--json", "--input", *names), opener)
+    return talk.hold_talk(arguments_of("--llm", "none", "--json", *options, "--input", *names), opener)
 
 
 @pytest.mark.usefixtures("hasty")
@@ -443,6 +450,12 @@ def test_recordings_without_a_word_are_an_error(capsys: pytest.CaptureFixture[st
     assert "Nothing was understood in 0.wav." in printed.err
     assert "Nothing was understood in 1.wav." in printed.err
     assert [] == json.loads(printed.out)["utterances"]
+
+
+@pytest.mark.usefixtures("hasty")
+def test_recordings_that_do_not_say_the_wake_word_are_told_to() -> None:
+    with pytest.raises(RecogniserError, match="Have them say okay_nabu before anything else"):
+        hold_recordings(recorded(""), 1, "--wake-word", "okay_nabu")
 
 
 # -- what is suggested
