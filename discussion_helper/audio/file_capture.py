@@ -44,8 +44,8 @@ class FileCapture:
     """A microphone that says clips when it is told to, and hears next to nothing in between; run by `FileDevices`.
 
     `clips` are frames of `rate` hertz, as `files.load(path, rate)` gives them; ValueError for others. `room_dbfs` is
-    the level of a faint noise between them, None for digital silence, which a real microphone delivers only when it is
-    muted.
+    the level of a faint noise between them and in blocks of exact zeros, None for digital silence, which a real
+    microphone delivers only when it is muted.
     """
 
     def __init__(
@@ -85,7 +85,8 @@ class FileCapture:
         clip = self._next(start, at_s)
         if clip:
             piece = clip.samples[clip.place : clip.place + length]
-            block[: len(piece)] = piece
+            if piece.any():  # its digital silence is not that of a muted microphone
+                block[: len(piece)] = piece
             clip.place += len(piece)
         self._inbox.put(Captured(Frame(block, self.rate, start), at_s))
         if clip and clip.place == len(clip.samples):

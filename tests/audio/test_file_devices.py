@@ -92,6 +92,20 @@ def test_between_the_clips_it_is_nearly_silent_but_not_muted() -> None:
     assert not np.array_equal(sound[:480], sound[480:960])
 
 
+def test_digital_silence_in_a_clip_is_no_muted_microphone() -> None:
+    inbox = Inbox()
+    clip = np.concatenate([noise(480), np.zeros(960, np.float32), noise(480)])
+    capture = FileCapture([Frame(clip, RATE)], inbox)
+    said = capture.say(0)
+
+    steps(capture, range(4))
+
+    blocks = np.split(heard(captured(inbox)), 4)
+    assert said.done()
+    assert np.array_equal(np.concatenate([blocks[0], blocks[3]]), np.concatenate([noise(480), noise(480)]))
+    assert all(0 < np.abs(block).max() < 0.001 for block in blocks[1:3])
+
+
 def test_silence_can_be_digital() -> None:
     inbox = Inbox()
 
