@@ -68,6 +68,8 @@ class Heard:
                 return f"decided: {note['what']}, {note['why']}"
             case "Muted":
                 return "microphone silent" if note["on"] else "microphone heard again"
+            case "Attends":
+                return f"{note['state']}: {note['why']}"
             case kind:
                 return kind
 

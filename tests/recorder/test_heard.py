@@ -6,7 +6,7 @@ from discussion_helper.recorder.entries import Told
 from discussion_helper.recorder.heard import Happened, Heard, happened, heard
 from discussion_helper.recorder.note_line import note_line
 from discussion_helper.turn.turns import TurnStarted
-from discussion_helper.voice.notes import Decided, Ducked, Note, Onset, Resumed, Turn
+from discussion_helper.voice.notes import Attends, Decided, Ducked, Note, Onset, Resumed, Turn
 
 
 def decided(what: str, text: str = "") -> Decided:
@@ -30,6 +30,10 @@ def told(*notes: Note) -> list[str]:
     for note in notes:
         found.append(heard(1.0, note_line(note), found))
     return [one.told for one in found]
+
+
+def test_what_is_attended_to_is_told_in_words() -> None:
+    assert ["released: push to talk"] == told(Attends(1.0, "released", "push to talk"))
 
 
 def test_who_interrupts_is_told_from_who_begins_a_turn() -> None:
