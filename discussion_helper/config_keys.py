@@ -1,6 +1,7 @@
 """The keys of the settings file: what may stand in it, of what kind, and what it is a setting of."""
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from discussion_helper.errors import SettingError
@@ -97,7 +98,9 @@ def checked(values: Mapping[str, Any]) -> dict[str, Value]:
     """These, all known and of their kind. Raises SettingError naming the key."""
     for key, value in values.items():
         if key not in KEYS:
-            raise SettingError(f"there is no setting {shown(key)}.", fix=f"Use {', '.join(KEYS)}.")
+            near = get_close_matches(key, KEYS, n=1)
+            meant = f"Is {near[0]} meant? " if near else ""
+            raise SettingError(f"there is no setting {shown(key)}.", fix=f"{meant}Use {', '.join(KEYS)}.")
         _check(key, value, KEYS[key])
     elsewhere = (*POLICY_FIELDS, *TUNING_NAMES)
     parts: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
@@ -124,7 +127,8 @@ def tuning_of_keys(values: Mapping[str, Value]) -> Tuning:
 
 
 def _check(key: str, value: object, kind: str) -> None:
-    if not isinstance(value, _TYPES[kind]) or (isinstance(value, bool) and kind != "true or false"):
+    fits = isinstance(value, _TYPES[kind]) and (not isinstance(value, bool) or kind == "true or false")
+    if not fits or (isinstance(value, list) and not all(isinstance(one, str) for one in value)):
         raise SettingError(f"{key}: {shown(value)} is not {kind}.", fix=f"Use {kind}, or leave it out.")
     if isinstance(value, int) and abs(value) >= _MOST:
         raise SettingError(f"{key}: {shown(value)} is out of range.", fix="Use a smaller number, or leave it out.")

@@ -100,6 +100,8 @@ def test_a_line_of_a_long_text_is_not_taken_for_a_setting(file: Path) -> None:
         ("barge_in_min_words = 99", ["barge_in_min_words: 99 is out of range"]),
         ('barge_in_stop_words = "halt"', ["barge_in_stop_words: 'halt' is not a list of phrases"]),
         ('hints = "Aachen"', ["hints: 'Aachen' is not a list of phrases"]),
+        ("hints = ['Aachen', 1]", ["hints: ['Aachen', 1] is not a list of phrases"]),
+        ("patient = 2", ["there is no setting 'patient'", "Is endpoint.patient meant? Use language, stt,"]),
         ("barge_in_stop_words = [5]", ["barge_in_stop_words: "]),
     ],
 )
@@ -198,6 +200,7 @@ BOUND = {
     "language",
     "barge_in_min_words",
     "barge_in_ramp_s",
+    "turn_policy",
     "vad.release",
     "endpoint.silence_s",
     "endpoint.max_turn_s",
