@@ -20,7 +20,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     """Register the command."""
     parser = subparsers.add_parser("rehearse", help="run the loop with fakes: no device, no model, nothing to install")
     parser.add_argument("turns", nargs="*", default=TURNS, metavar="TURN", help="what the user says, one turn each")
-    parser.add_argument("--sentences", type=_count, default=2, help="sentences in each reply (default: 2)")
+    parser.add_argument("--sentences", metavar="N", type=_count, default=2, help="sentences in each reply (default: 2)")
     parser.add_argument("--interrupt-after", type=_seconds, metavar="S", help="talk over each reply after S seconds")
     parser.add_argument("--json", action="store_true", help="one JSON object for each event instead of text")
     parser.set_defaults(run=run)
