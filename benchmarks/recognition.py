@@ -1,6 +1,6 @@
 """Measure the recogniser: word errors and time per clip, beside the same model as it comes, with its 30 s window.
 
-    python -m benchmarks.recognition [FOLDER] [--model NAME] [--threads N]
+    python -m benchmarks.recognition [FOLDER] [--model NAME] [--threads N] [--rows CSV]
 
 FOLDER holds clips with a manifest.csv (default: audio); the English clips of speech whose words are known are read
 whole. The stock column is `faster_whisper.WhisperModel.transcribe` with the same 8-bit weights and greedy search. A
@@ -9,8 +9,10 @@ to the text, with the model warm.
 """
 
 import argparse
+import csv
 import statistics
 import time
+from dataclasses import asdict, fields
 from pathlib import Path
 
 import anyio
@@ -36,12 +38,15 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", type=Path, default=Path("audio"), help="clips (default: audio)")
     parser.add_argument("--model", default="tiny.en", help="name in the manifest (default: tiny.en)")
     parser.add_argument("--threads", type=int, default=1, help="threads of the recogniser (default: 1)")
+    parser.add_argument("--rows", metavar="CSV", type=Path, help="write a row for each clip")
     chosen = parser.parse_args()
     clips = [clip for clip in load_clips(chosen.folder) if _is_known(clip)]
     path = Store().path_of(load_manifest().model(chosen.model))
     sounds = [load(clip.path, RATE).samples for clip in clips]
     ours, stock = _ours(path, chosen.threads, sounds), _stock(path, sounds)
     rows = [_row(*found) for found in zip(clips, ours, stock, strict=True)]
+    if chosen.rows:
+        _write(rows, chosen.rows)
     console = Console()
     console.print(_table(rows, f"{chosen.model}, {chosen.threads} thread(s)"))
     console.print(_sets(rows, chosen.model))
@@ -92,6 +97,13 @@ def _row(clip: Clip, ours: Recognised, stock: tuple[str, float]) -> RecognitionR
         stock_errors=word_errors(reference, words_of(stock[0])),
         stock_ms=stock[1] * 1e3,
     )
+
+
+def _write(rows: list[RecognitionRow], path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, [field.name for field in fields(RecognitionRow)])
+        writer.writeheader()
+        writer.writerows(map(asdict, rows))
 
 
 def _table(rows: list[RecognitionRow], title: str) -> Table:

@@ -1,6 +1,7 @@
 """Count the turns that are heard in an hour of silence, noise, music and breathing, of which there should be none.
 
-    python -m benchmarks.silence_hour [--minutes N] [--model NAME]... [--sounds FOLDER]... [--fresh | --everything]
+    python -m benchmarks.silence_hour [--minutes N] [--model NAME]... [--sounds FOLDER]... [--rows CSV]
+                                      [--fresh | --everything]
 
 The sounds are made here, and cut out of the clips of noise, music and breath in the folders (default: audio), in pieces
 of 6 s, at levels from hardly there to as loud as somebody near the microphone. They go through the detectors of a talk
@@ -11,9 +12,10 @@ if the detectors had heard a voice in a third of it. Sample time alone counts, s
 """
 
 import argparse
+import csv
 from bisect import bisect
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, cycle
 from pathlib import Path
@@ -61,6 +63,7 @@ def main() -> None:
     parser.add_argument("--model", action="append", default=[], help="name in the manifest (default: tiny.en)")
     parser.add_argument("--sounds", action="append", type=Path, default=[], help="folder of clips (default: audio)")
     parser.add_argument("--seed", type=int, default=1, help="of what is drawn (default: 1)")
+    parser.add_argument("--rows", metavar="CSV", type=Path, help="write a row for all that is taken for a voice")
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--fresh", action="store_true", help="begin anew with each piece")
     how.add_argument("--everything", action="store_true", help="give the recogniser every piece")
@@ -77,8 +80,11 @@ def main() -> None:
         pieces = list(_with_speech(pieces, clips))
         heard = list(_turns(pieces))
     console = Console()
-    for model in chosen.model or ["tiny.en"]:
-        console.print(_table(model, pieces, heard, _read(model, heard)))
+    read = {model: _read(model, heard) for model in chosen.model or ["tiny.en"]}
+    for model, found in read.items():
+        console.print(_table(model, pieces, heard, found))
+    if chosen.rows:
+        _write(heard, read, chosen.rows)
 
 
 def _with_speech(pieces: Sequence[Piece], clips: Sequence[Clip]) -> Iterator[Piece]:
@@ -115,6 +121,17 @@ def _read(model: str, heard: Sequence[_Heard]) -> list[Recognised]:
         return found
 
     return anyio.run(run)
+
+
+def _write(heard: Sequence[_Heard], read: Mapping[str, Sequence[Recognised]], path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(("model", "kind", "name", "level_dbfs", "at_s", "voiced_s", "doubt", "text", "refused"))
+        for model, results in read.items():
+            for one, found in zip(heard, results, strict=True):
+                where = one.piece.kind, one.piece.name, round(one.piece.level_dbfs, 1), round(one.at_s, 2)
+                doubt = round(found.no_speech_probability - found.average_logprob, 3)
+                rows.writerow((model, *where, round(one.voiced_s, 3), doubt, found.text, found.refused))
 
 
 def _table(model: str, pieces: Sequence[Piece], heard: Sequence[_Heard], read: Sequence[Recognised]) -> Table:
