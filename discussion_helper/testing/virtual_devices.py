@@ -265,10 +265,23 @@ def main(argv: Sequence[str] | None = None) -> int:
             server = devices.environment()["PULSE_SERVER"]
             say = f"PULSE_SERVER={server} paplay --device=mouth FILE.wav"
             print(f"The microphone is virtual. Elsewhere, to say something: {say}", file=sys.stderr, flush=True)
+            if not _read():
+                return 128 + signal.SIGINT
             return _run(command, os.environ | devices.environment())
     except DeviceError as error:
         print(error, file=sys.stderr)
         return 1
+
+
+def _read() -> bool:
+    """Wait until a person has read that, for a command that takes the whole screen hides it; False = leave instead."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return True
+    print("Copy that, and press Enter.", file=sys.stderr, end=" ", flush=True)
+    try:
+        return bool(sys.stdin.readline())
+    except KeyboardInterrupt:
+        return False
 
 
 def _run(command: Sequence[str], environment: Mapping[str, str]) -> int:

@@ -1,6 +1,7 @@
 """The virtual devices: what is said and played is recorded on one timeline, and nothing is left behind."""
 
 import os
+import pty
 import select
 import subprocess
 import sys
@@ -261,6 +262,23 @@ def test_a_command_has_the_devices_and_its_exit_code_comes_back() -> None:
     (line,) = [line for line in done.stderr.splitlines() if "PULSE_SERVER=" in line]
     server = line.partition("PULSE_SERVER=unix:")[2].split()[0]
     assert not Path(server).parent.exists()
+
+
+def test_a_person_has_time_to_read_how_to_say_something() -> None:
+    master, slave = pty.openpty()
+    there = [*MODULE, "--", sys.executable, "-c", "print('there')"]
+    with subprocess.Popen(there, stdin=slave, stderr=slave, stdout=subprocess.PIPE) as program:
+        shown = b""
+        while not shown.endswith(b"press Enter. "):
+            shown += os.read(master, 1024)
+        assert program.stdout is not None
+        assert not select.select([program.stdout], [], [], 0.0)[0]
+        os.write(master, b"\n")
+        assert b"there\n" == program.stdout.readline()
+        assert 0 == program.wait(10.0)
+    os.close(master)
+    os.close(slave)
+    assert b"paplay --device=mouth" in shown
 
 
 def test_a_command_that_is_not_there_is_told_in_a_line() -> None:
