@@ -8,7 +8,7 @@ __all__ = ["FIX", "change_line", "without_line"]
 
 FIX = "Close other programs that keep the processor busy."
 _WHAT = {
-    "interim": "the words of a turn that goes on",
+    "interim": "words shown while you speak",
     "speculation": "answers begun ahead of time",
     "recogniser": "the larger recogniser",
 }

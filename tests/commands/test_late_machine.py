@@ -19,8 +19,8 @@ def event(change: Change) -> Event:
 
 
 def test_it_is_a_line_where_there_is_no_terminal() -> None:
-    assert "   1.500  Late (recognition: 0.91 s): without the words of a turn that goes on." == event_line(event(LATE))
-    assert "   1.500  In time again: with the words of a turn that goes on." == event_line(event(WELL))
+    assert "   1.500  Late (recognition: 0.91 s): without words shown while you speak." == event_line(event(LATE))
+    assert "   1.500  In time again: with words shown while you speak." == event_line(event(WELL))
 
 
 @pytest.mark.parametrize("what", SHEDS)
@@ -35,13 +35,13 @@ def test_the_view_shows_it_as_long_as_it_lasts() -> None:
     state = TalkState()
     for change in (LATE, Change("speculation", False, "final", 0.9, 0.5)):
         assert state.take(event(change))
-    shown = "without the words of a turn that goes on and answers begun ahead of time"
+    shown = "without words shown while you speak and answers begun ahead of time"
     assert {"machine": f"This machine is late: {shown}. {FIX}"} == state.problems
 
     for change in (Change("speculation", True, "loop", 0.0, 0.1), WELL):
         state.take(event(change))
     assert {} == state.problems
-    assert Remark("In time again: with the words of a turn that goes on.") == state.entries[-1]
+    assert Remark("In time again: with words shown while you speak.") == state.entries[-1]
 
 
 @pytest.mark.anyio
