@@ -13,7 +13,8 @@ from discussion_helper.vad.network import small_network
 
 __all__ = ["FIX_RUNTIME", "WakeWordDetector"]
 
-FIX_RUNTIME = "Run: pip install 'discussion_helper[wake]'"
+FIX_RUNTIME = "Run: pip install 'ai-edge-litert>=2.1'"
+"""Not this package with its extra: the one of its name on the package index is another."""
 _FEATURES = "melspectrogram.onnx", "embedding_model.onnx"
 _BEFORE = 480
 """Samples of the step before that the first network sees again: three of its hops of 10 ms."""

@@ -1,5 +1,6 @@
 """The wake word's detector, with the real networks."""
 
+import sys
 from pathlib import Path
 
 import anyio
@@ -9,7 +10,7 @@ import pytest
 from discussion_helper.audio.files import load
 from discussion_helper.audio.frames import Samples
 from discussion_helper.audio.resample import resample
-from discussion_helper.errors import ModelCorrupt, ModelMissing
+from discussion_helper.errors import ModelCorrupt, ModelError, ModelMissing
 from discussion_helper.models import Store, load_manifest
 from discussion_helper.tts.piper import PiperSynthesiser
 from discussion_helper.vad.wake_word import WakeWordDetector
@@ -60,6 +61,16 @@ def test_files_that_are_missing_or_wrong_are_named(tmp_path: Path) -> None:
     (tmp_path / "okay_nabu.tflite").unlink()
     with pytest.raises(ModelMissing, match="0 wake words"):
         WakeWordDetector(tmp_path)
+
+
+@pytest.mark.models
+def test_without_its_runtime_the_fix_installs_that_and_not_a_package_of_this_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "ai_edge_litert.interpreter", None)
+
+    with pytest.raises(ModelError, match=r"okay_nabu needs LiteRT .* Run: pip install 'ai-edge-litert"):
+        WakeWordDetector(folder("okay_nabu"))
 
 
 @pytest.mark.models
