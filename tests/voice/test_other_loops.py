@@ -45,6 +45,7 @@ def listener_calls(listener: Any) -> dict[str, Callable[[], Awaitable[Any]]]:
         "warmup": listener.warmup,
         "utterances": lambda: anext(listener.utterances()),
         "speech_started": listener.speech_started,
+        "resumed": listener.resumed,
         "mute": lambda: listener.mute(True),
         "aclose": listener.aclose,
     }
