@@ -8,7 +8,7 @@ import anyio
 from discussion_helper.responder.body import Events, TooLong, is_stream
 from discussion_helper.responder.endpoint_errors import EndpointErrors
 from discussion_helper.responder.patience import Patience
-from discussion_helper.responder.unreachable import is_undecodable
+from discussion_helper.responder.unreachable import is_undecodable, was_closed
 
 if TYPE_CHECKING:
     from openai import APIStatusError, AsyncOpenAI, AsyncStream
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["Completion", "content_of", "delta_of"]
 
 _RETRY_AFTER_S = 0.3
-"""Pause before the only second attempt, made when the endpoint fails (5xx) before it has begun to answer."""
+"""Pause before the only second attempt, made when the endpoint fails (5xx) before it has begun to answer. Where it
+closes the connection instead, the second attempt is made at once."""
 _CLOSE_LIMIT_S = 0.1
 
 _BROKEN = "broke off before the end of the reply"
@@ -82,6 +83,11 @@ class Completion:
             stream = await self._ask()
         except openai.InternalServerError:
             await anyio.sleep(_RETRY_AFTER_S)
+            stream = await self._ask()
+        except openai.APIConnectionError as error:
+            if not was_closed(error):
+                raise
+            # Servers close a connection that has been idle, llama.cpp's after 5 s: the request may cross with that.
             stream = await self._ask()
         except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
             if not self._is_of_optional(error):

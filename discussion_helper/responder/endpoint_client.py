@@ -25,7 +25,7 @@ _KEY_FIX = "Copy the key again into the environment variable OPENAI_API_KEY."
 
 
 class EndpointClient:
-    """A request is made once, or twice when the endpoint fails (5xx) before it has begun to answer.
+    """A request is made once, or twice when the endpoint fails (5xx) or hangs up before it has begun to answer.
 
     A server on this machine is never asked through a proxy, an endpoint that points elsewhere is not followed, and
     OpenAI's organisation and project go to OpenAI alone.

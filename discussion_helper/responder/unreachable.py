@@ -4,9 +4,10 @@ import socket
 import ssl
 from collections.abc import Iterator
 
-__all__ = ["is_undecodable", "why"]
+__all__ = ["is_undecodable", "was_closed", "why"]
 
 _SCHEME = "Check the URL: https:// is for a server with TLS, http:// for one without."
+_CLOSED = {"RemoteProtocolError", "ReadError", "WriteError"}
 
 
 def why(error: BaseException) -> tuple[str, str]:
@@ -26,11 +27,16 @@ def why(error: BaseException) -> tuple[str, str]:
         if isinstance(cause, ConnectionRefusedError):
             return "cannot be reached: nothing listens there", ""
     names = {type(cause).__name__ for cause in causes}
-    if names & {"RemoteProtocolError", "ReadError", "WriteError"}:
+    if names & _CLOSED:
         return "closed the connection without an answer over HTTP", _SCHEME
     if names & {"ProxyError"}:
         return "cannot be reached through the proxy", "Check the environment variables HTTPS_PROXY and ALL_PROXY."
     return "cannot be reached", ""
+
+
+def was_closed(error: BaseException) -> bool:
+    """The server closed the connection instead of answering, as one does that was kept open for long enough."""
+    return any(type(cause).__name__ in _CLOSED for cause in _causes(error))
 
 
 def is_undecodable(error: BaseException) -> bool:

@@ -606,6 +606,18 @@ async def test_a_connection_that_closes_without_an_answer(
     assert error.what == f"{endpoint.host} closed the connection without an answer over HTTP."
 
 
+async def test_a_request_that_crosses_with_the_end_of_an_idle_connection_is_made_again(
+    endpoint: "FakeEndpoint", responder: EndpointResponder
+) -> None:
+    async def answer(exchange: "Exchange") -> None:
+        if len(endpoint.exchanges) > 1:
+            await exchange.stream("Hello.")
+
+    endpoint.answer = answer
+    assert await clauses_of(responder) == ["Hello."]
+    assert len(endpoint.exchanges) == 2
+
+
 async def test_a_slow_listener_is_no_stall(endpoint: "FakeEndpoint") -> None:
     more = anyio.Event()
 
