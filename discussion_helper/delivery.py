@@ -91,6 +91,12 @@ class Delivery:
             return False
         return turn.ended_s > 0 and any(start <= turn.started_s and turn.ended_s < end for start, end in self._spoken)
 
+    def tell_echo(self, turn: Utterance) -> None:
+        """It is one, with what its listener has measured of it, or when it was."""
+        seen = {"started_s": round(turn.started_s, 3), "ended_s": round(turn.ended_s, 3), "text": turn.text}
+        measured = dict(turn.measured if isinstance(turn, SpokenUtterance) else {})
+        self._record.tell("decision", {**seen, **measured, "what": "ignored", "why": "echo"})
+
     @property
     def voice_is_late(self) -> bool:
         """It has not returned from the last sentence that was cut."""

@@ -1,7 +1,7 @@
 """The loop: listen, think, speak, be interrupted."""
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Self
 
 import anyio
 
@@ -168,7 +168,7 @@ class Discussion:
                 case Utterance() if not turn.text.strip():
                     await self._follow_noise(turn)
                 case Utterance() if self._delivery.echoes(turn):
-                    self._record.tell("decision", {**_seen(turn), "what": "ignored", "why": "echo"})
+                    self._delivery.tell_echo(turn)
                 case SpokenUtterance(wants_answer=False):
                     await self._fall_silent(turn)
                 case Utterance():
@@ -213,10 +213,16 @@ class Discussion:
 
     async def _exchange(self, turn: Utterance) -> None:
         received = now()
+        await self._keep_uses(turn.text)
         self._record.add(turn)
         self._record.set_floor(Floor.THINKING)
         await store(self._thread, turn)
         await self._answer(turn, received)
+
+    async def _keep_uses(self, text: str) -> None:
+        """Tools that were called for a reply which is not to be said: they are on record before the next turn."""
+        if self._record.uses_tools and await self._replies.drop(text):
+            await store(self._thread, self._record.add_uses())
 
     async def _answer(self, turn: Utterance, received: float) -> None:
         """Or wait for the rest of it, while the user goes on; the reply is kept in case that this is nothing."""
@@ -342,9 +348,3 @@ class Discussion:
     async def __aexit__(self, *exc_info: object) -> None:
         with anyio.CancelScope(shield=True):
             await self.close_parts()
-
-
-def _seen(turn: Utterance) -> dict[str, Any]:
-    """What is known of it: what its listener has measured, or when it was."""
-    seen = {"started_s": round(turn.started_s, 3), "ended_s": round(turn.ended_s, 3), "text": turn.text}
-    return seen | dict(turn.measured if isinstance(turn, SpokenUtterance) else {})

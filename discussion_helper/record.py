@@ -23,6 +23,7 @@ class Record:
         self._observer = observer
         self._closed = False
         self._uses: list[ToolUse] = []  # of tools, for the agent's next turn
+        self._called: set[str] = set()  # those that are not over
         self.on_partial: Callable[[dict[str, Any]], None] | None = None
         """Told of what the user has said so far, where the listener reports it."""
         self.on_decision: Callable[[dict[str, Any]], None] | None = None
@@ -45,6 +46,15 @@ class Record:
             self.conversation.add(utterance)
         self.tell("utterance", data)
         return utterance
+
+    @property
+    def uses_tools(self) -> bool:
+        """Some are being used, or were, that are on record with no turn yet."""
+        return bool(self._uses or self._called)
+
+    def add_uses(self) -> Utterance:
+        """Those that are over, with a turn of the agent's of which nothing was heard."""
+        return self.add(Utterance("agent", "", self.now(), self.now(), interrupted=True))
 
     def add_timing(self, timing: TurnTiming) -> None:
         """How long an answered turn took."""
@@ -89,5 +99,13 @@ class Record:
             self.on_partial(data)
         if kind == "decision" and self.on_decision is not None:
             self.on_decision(data)
-        if kind == "tool" and data.get("state") == "done":
-            self._uses.append(ToolUse.of(data))
+        if kind == "tool":
+            self._follow_tool(data)
+
+    def _follow_tool(self, data: dict[str, Any]) -> None:
+        use = ToolUse.of(data)
+        if data.get("state") == "called":
+            self._called.add(use.id)
+        elif data.get("state") == "done":
+            self._called.discard(use.id)
+            self._uses.append(use)

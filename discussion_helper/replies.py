@@ -3,7 +3,10 @@
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any
 
+import anyio
+
 from discussion_helper.anticipation import Anticipation
+from discussion_helper.background import LET_GO_S
 from discussion_helper.generation import CLOSE_REPLY_S, Generation
 from discussion_helper.going_on import asks_to_go_on, rest_of, with_rest_said
 from discussion_helper.iteration import closing, each
@@ -77,6 +80,21 @@ class Replies:
     def hold(self, reply: Reply) -> None:
         """It is not to be spoken yet, for the user seems to go on; if that is nothing, `answer` gives it again."""
         self._speculation.hold(self._messages(), reply.generation, ahead=reply.ahead)
+
+    async def drop(self, text: str) -> bool:
+        """Nothing more is to come of what was begun for earlier turns, and tools that it called are cancelled.
+
+        False, touching nothing, if who says this wants what is left of the reply that was cut.
+        """
+        if self._rest_asked_for(text):
+            return False
+        cut = self._cut
+        self.keep(None)
+        await self._speculation.stop()
+        if cut is not None:
+            with anyio.move_on_after(CLOSE_REPLY_S + LET_GO_S):
+                await cut.generation.closed.wait()
+        return True
 
     def keep(self, reply: Reply | None) -> None:
         """The cut reply that may go on is this one, and no other.
