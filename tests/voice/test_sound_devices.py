@@ -280,7 +280,9 @@ async def test_a_talk_moves_to_another_device_and_loses_no_sample_of_its_reply(
                 monkeypatch.setattr(sound_openers, "find_device", lambda text, kind: find_device("headset", kind))
                 go.set()
                 with anyio.fail_after(10.0):
-                    moved = {await told.states.receive() for _ in range(2)}
+                    moved = set[tuple[str, str]]()
+                    while len(moved) < 2:  # on a busy machine a device may be late, which is told as well
+                        moved |= {await told.states.receive()} - {("loudspeaker", "hanging"), ("microphone", "hanging")}
                     await first.reached.wait()
                 left = engine.playback.pending(1)
                 name = engine._sink.name if engine._sink else ""

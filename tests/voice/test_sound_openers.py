@@ -269,8 +269,9 @@ def test_two_devices_of_a_talk_are_opened_one_after_the_other(system: System, mo
     monkeypatch.setattr(system, "_terminate", look)
     with ThreadPoolExecutor(2) as threads:
         opening = threads.submit(devices.open_capture), threads.submit(devices.open_playback)
-        for one in opening:
-            one.result(10.0).close()
+        opened = [one.result(10.0) for one in opening]
+    for stream in opened:
+        stream.close()
 
     assert all(undisturbed)
     assert len(looks) == 1  # the second one found the first one open
