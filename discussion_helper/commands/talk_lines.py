@@ -131,6 +131,7 @@ def live_lines(state: TalkState, width: int) -> list[Line]:
     if state.partial:
         heard: Line = [("class:you", " you ".ljust(_LABEL)), ("class:faint", f"{printable(state.partial)} …")]
         lines += wrap(heard, width, indent=_LABEL)
+    lines += [_faint(call, width) for call in state.calls.values()]
     lines += _waiting_lines(state.waiting, width)
     if state.note:
         lines += wrap([("class:faint", " " * _LABEL + printable(state.note))], width, indent=_LABEL)
@@ -141,7 +142,11 @@ def _waiting_lines(waiting: Sequence[str], width: int) -> list[Line]:
     texts = list(waiting[:_WAITING])
     if more := len(waiting) - len(texts):
         texts.append(f"{more} more")
-    return [[("class:faint", shortened(" " * _LABEL + f"waiting: {printable(text)}", width))] for text in texts]
+    return [_faint(f"waiting: {text}", width) for text in texts]
+
+
+def _faint(text: str, width: int) -> Line:
+    return [("class:faint", shortened(" " * _LABEL + printable(text), width))]
 
 
 class Transcript:

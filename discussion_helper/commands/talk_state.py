@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass, field
 
 from discussion_helper.commands.late_machine import change_line, without_line
+from discussion_helper.commands.talk_tools import called_line, done_line
 from discussion_helper.events import Event
 from discussion_helper.types import Floor
 
@@ -104,6 +105,8 @@ class TalkState:
     """What is done without because the machine is late."""
     waiting: list[str] = field(default_factory=list)
     """Typed turns that the talk has not come to, in order. What takes them is bounded, and refuses more."""
+    calls: dict[str, str] = field(default_factory=dict)
+    """Tools that run, in order: the id of the call to what tells of it."""
     note: str = ""
     """The last small thing that happened; goes when something else does."""
     ignored: dict[str, int] = field(default_factory=dict)
@@ -127,6 +130,8 @@ class TalkState:
                 self._take_decision(event)
             case "attention":
                 self._take_attention(str(data["state"]), str(data["why"]))
+            case "tool":
+                self._take_tool(event)
             case "device":
                 self._take_device(event)
             case "shed":
@@ -197,6 +202,15 @@ class TalkState:
             self.remark(f"{what} ({times} times)" if times > 1 else what)
         self.ignored.clear()
 
+    def _take_tool(self, event: Event) -> None:
+        """It is shown while it runs; what came of it stays."""
+        call = str(event.data.get("id", ""))
+        if event.data.get("state") == "done":
+            self.calls.pop(call, None)
+            self.remark(done_line(event))
+        else:
+            self.calls[call] = called_line(event)
+
     def _take_shed(self, event: Event) -> None:
         self.remark(change_line(event))
         self.sheds.discard(event.data["what"])
@@ -218,6 +232,7 @@ class TalkState:
 
     def _take_end(self, event: Event) -> None:
         self.partial = self.saying = self.note = ""
+        self.calls.clear()
         self._tell_ignored()
         for text in self.waiting:
             self.remark(f"Not answered: {text}")

@@ -197,3 +197,13 @@ def test_a_view_without_room_does_no_harm(height: int) -> None:
     assert height == len(transcript.visible(3, height))
     transcript.scroll(-9)
     assert height == len(transcript.visible(3, height))
+
+
+def test_tools_that_run_stand_below_the_turns_on_a_line_each() -> None:
+    state = state_of(calls={"a": "calls weather \x1b[2J " + "x" * 200, "b": "calls order {} …"}, note="a note")
+    first, *others = texts(live_lines(state, 40))
+
+    assert first.startswith("       calls weather ")
+    assert "\x1b" not in first
+    assert len(first) <= 40
+    assert ["       calls order {} …", "       a note"] == others

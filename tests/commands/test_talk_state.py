@@ -128,11 +128,38 @@ def test_a_level_that_trembles_at_the_edge_of_a_step_draws_nothing() -> None:
     assert state.take(event("level", dbfs=-43.0))
 
 
+def test_a_tool_is_shown_while_it_runs_and_what_came_of_it_stays() -> None:
+    call = {"id": "c1", "name": "weather", "arguments": '{"town":\n "Oslo"}'}
+    state = TalkState()
+
+    assert state.take(event("tool", state="called", **call))
+    assert {"c1": 'weather {"town": "Oslo"}'} == {key: line[6:-2] for key, line in state.calls.items()}
+    assert state.take(event("floor", floor="speaking"))
+    assert state.calls
+    assert state.take(event("tool", state="done", **call, result="rain", is_error=False, took_s=1.234))
+    assert ({}, [Remark('weather {"town": "Oslo"} gives rain (1.2 s)')]) == (state.calls, state.entries)
+
+
+def test_a_tool_that_fails_says_so_and_a_long_result_is_cut() -> None:
+    state = state_after(event("tool", state="done", id="c1", name="order", result="x" * 5000, is_error=True))
+
+    (remark,) = state.entries
+    assert isinstance(remark, Remark)
+    assert remark.text.startswith("order fails xxx")
+    assert remark.text.endswith("x…")
+    assert len(remark.text) < 180
+
+
+def test_no_tool_runs_after_the_end() -> None:
+    called = event("tool", state="called", id="c1", name="order", arguments="{}")
+
+    assert {} == state_after(called, event("ended", reason="stopped")).calls
+
+
 def test_what_changes_nothing_draws_nothing() -> None:
     state = TalkState()
 
     assert not state.take(event("interruption", by="onset"))
-    assert not state.take(event("tool", name="weather"))
     assert state.take(event("floor", floor="speaking"))
     assert state.floor is Floor.SPEAKING
 
