@@ -6,7 +6,7 @@ from typing import Protocol, runtime_checkable
 from discussion_helper.audio.frames import Samples
 from discussion_helper.stt.sticky import Detection
 
-__all__ = ["KeepsLanguage", "Recognised", "Recogniser", "TimedWord"]
+__all__ = ["KeepsLanguage", "Recognised", "Recogniser", "TellsLanguage", "TimedWord"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,4 +64,14 @@ class KeepsLanguage(Protocol):
 
         The one that it was in until then, if it changed; else "".
         """
+        ...
+
+
+@runtime_checkable
+class TellsLanguage(Protocol):
+    """A recogniser that says in which language a session is by now."""
+
+    @property
+    def session_language(self) -> str:
+        """An ISO 639-1 code; "" while none was found."""
         ...

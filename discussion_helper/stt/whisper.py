@@ -94,6 +94,11 @@ class WhisperRecogniser:
         self.language = recognised.language if recognised.text else self.language
         return recognised
 
+    @property
+    def session_language(self) -> str:
+        """In which turns are read: the one that was given, or the one that was found; "" while none was."""
+        return self._session.language
+
     def turn_over(self, result: Recognised) -> str:
         """What was recognised has become a turn. The session's language until then, if it is another one from now on.
 

@@ -27,7 +27,7 @@ from discussion_helper.voice.hearing import EchoPath, Hearing
 from discussion_helper.voice.interim import InterimPace
 from discussion_helper.voice.lexicon import Lexicon
 from discussion_helper.voice.microphone import MicrophoneListener
-from discussion_helper.voice.not_understood import apologies_in
+from discussion_helper.voice.not_understood import apologies_of
 from discussion_helper.voice.overlap import Overlap
 from discussion_helper.voice.speaker import SpeakerVoice
 
@@ -150,4 +150,5 @@ def session_on(
     engine.on_loudspeaker_lost(voice.fail)
     only_stops = _lexicon(policy, language).only_stops
     listener = _HEARS[policy.turn_policy](recogniser, engine, spoken=voice.spoken.between, only_stops=only_stops)
-    return Session(listener, responder, voice, policy, thread=thread, apologies=apologies_in(language))
+    apologies = apologies_of(recogniser, language)
+    return Session(listener, responder, voice, policy, thread=thread, apologies=apologies)

@@ -6,10 +6,10 @@ from functools import cache
 from importlib.resources import files
 
 from discussion_helper.not_understood import Kind
-from discussion_helper.stt.base import Recognised
+from discussion_helper.stt.base import Recognised, Recogniser, TellsLanguage
 from discussion_helper.voice.notes import Turn
 
-__all__ = ["ECHO_S", "LEAST_VOICED_S", "OWN_WORDS", "apologies_in", "listed", "why_unclear"]
+__all__ = ["ECHO_S", "LEAST_VOICED_S", "OWN_WORDS", "apologies_in", "apologies_of", "listed", "why_unclear"]
 
 OWN_WORDS = "the agent's own words"
 ECHO_S = 0.5
@@ -33,6 +33,19 @@ def apologies_in(language: str) -> Callable[[Kind], str]:
     """The texts of a language, such as "en" or "de-AT"; English for one that is not known."""
     code = language.replace("_", "-").split("-")[0].lower()
     return listed().get(code, listed()["en"]).__getitem__
+
+
+def apologies_of(recogniser: Recogniser, language: str) -> Callable[[Kind], str]:
+    """The texts in the language that the session has when they are said, which its recogniser may find out.
+
+    `language` where the recogniser cannot say it, or has found none yet.
+    """
+
+    def text(kind: Kind) -> str:
+        found = recogniser.session_language if isinstance(recogniser, TellsLanguage) else ""
+        return apologies_in(found or language)(kind)
+
+    return text
 
 
 def why_unclear(result: Recognised, note: Turn) -> str:

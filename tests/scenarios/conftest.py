@@ -206,6 +206,7 @@ async def _talk(
     start: bool = True,
     ahead: bool = False,
     thread: Thread | None = None,
+    language: str = "en",
 ) -> AsyncIterator[Talk]:
     voice_of: Any = {"rate": (scene or Scene()).loudspeaker.rate, "delay_s": synthesis_s}
     voice = Tone(**voice_of) if tone else Worded(voice=_agent(voice_of["rate"]), **voice_of)
@@ -215,7 +216,8 @@ async def _talk(
     policy = policy or Policy(say_not_understood=bool(texts))  # who never answers is not to say so either
     async with Room(scene or Scene(), **options) as room:
         answers, ears = (Ahead if ahead else Answers)(texts, delay_s), ears or Ears()
-        session = room.session(responder=answers, recogniser=ears, synthesiser=voice, policy=policy, thread=thread)
+        parts: Any = {"responder": answers, "recogniser": ears, "synthesiser": voice}
+        session = room.session(**parts, policy=policy, language=language, thread=thread)
         async with session.events(*KINDS) as events:
             if start:
                 session.start()
@@ -244,7 +246,7 @@ def talk() -> Callable[..., AbstractAsyncContextManager[Talk]]:
 
     `fast`: detectors that go by the level, and no canceller. `aec` False: no canceller. `delay_s`: before each sentence
     of the responder. `tone`: the agent hums. `start` False: the session waits to be started. `ahead`: the responder may
-    be asked ahead of time. `thread`: where the turns are stored.
+    be asked ahead of time. `thread`: where the turns are stored. `language`: of the session.
     """
     return _talk
 

@@ -36,6 +36,15 @@ async def test_who_is_not_understood_hears_so_within_two_seconds(talk: Any, garb
         assert 1 == len(await on.told("decision", what="unclear"))
 
 
+async def test_it_is_said_in_the_language_that_the_session_was_found_to_have(talk: Any, garbling: Any) -> None:
+    garbling.session_language = "de"
+    async with talk(["Fine."], ears=garbling, language="auto") as on:
+        on.say("speech/praatio_bobby.wav", "mumble", at_s=0.5)
+        await on.room.reached("reply")
+        await on.room.quiet(3.0)
+        assert ["Entschuldigung, das habe ich nicht verstanden."] == [turn.text for turn in on.said]
+
+
 @pytest.mark.parametrize("name", ["noise/sonicpi_misc_burp.flac", "backchannel/mfa_uhum.flac"])
 async def test_a_sound_is_told_nothing(talk: Any, garbling: Any, name: str) -> None:
     async with talk(["Fine."], ears=garbling) as on:

@@ -1,13 +1,16 @@
 """What is said to somebody whose words were not recognised, and when."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from discussion_helper.audio.frames import silence
 from discussion_helper.stt.base import Recognised
+from discussion_helper.stt.sticky import Detection, SessionLanguage
 from discussion_helper.turn.turns import TurnEnded
 from discussion_helper.voice import lexicon
-from discussion_helper.voice.not_understood import apologies_in, listed, why_unclear
+from discussion_helper.voice.not_understood import apologies_in, apologies_of, listed, why_unclear
 from discussion_helper.voice.notes import Turn
 
 
@@ -25,6 +28,28 @@ def test_every_language_of_the_lexicon_has_both_texts() -> None:
 )
 def test_the_texts_are_in_the_sessions_language(language: str, code: str) -> None:
     assert listed()[code]["unclear"] == apologies_in(language)("unclear")
+
+
+def test_the_language_that_the_recogniser_keeps_is_asked_for_each_time() -> None:
+    session = SessionLanguage()
+
+    class Keeps:
+        @property
+        def session_language(self) -> str:
+            return session.language
+
+    recogniser: Any = Keeps()
+    text, said = apologies_of(recogniser, "auto"), []
+    for language in ("", "de", "fr", "fr"):
+        if language:
+            session.take(Detection(language, 0.9, 2.0))
+        said.append(text("unclear"))
+    assert [listed()[code]["unclear"] for code in ("en", "de", "de", "fr")] == said
+
+
+def test_a_recogniser_that_keeps_none_leaves_the_language_that_was_given() -> None:
+    recogniser: Any = object()
+    assert listed()["de"]["unanswered"] == apologies_of(recogniser, "de")("unanswered")
 
 
 @pytest.mark.parametrize("refused", ["not understood", "repeats itself", "more words than voice"])
