@@ -82,11 +82,12 @@ class Governing:
         self._lag = lag
         self._switches = switches
         self._governor = Governor([what for what in SHEDS if what in switches], budgets=budgets)
-        self._events = session.events("level", "timing")
 
     async def run(self) -> None:
-        """Until the session ends."""
-        async with self._events as events:
+        """Until the session ends. How late it was while models were being loaded says nothing about the talk."""
+        await self._session.ready()
+        self._measured_of_audio()
+        async with self._session.events("level", "timing") as events:
             async for event in events:
                 for stage, late_s in self._measured(event):
                     if (change := self._governor.measure(stage, late_s, event.at_s)) is not None:

@@ -114,6 +114,22 @@ async def test_what_goes_is_off_and_told_and_what_comes_back_is_on() -> None:
     assert 0.12 == talk.told[0].data["late_s"]
 
 
+async def test_a_machine_is_late_while_it_loads_and_does_without_nothing() -> None:
+    talk = Governed()
+    loaded = anyio.Event()
+    talk.listener.warmup = loaded.wait  # type: ignore[attr-defined]
+
+    async def main() -> None:
+        talk.lag = Lag(detectors_s=0.5, loop_s=0.5)
+        await talk.listener.pulse(5.0)
+        talk.lag = Lag()
+        loaded.set()
+        await talk.listener.pulse(5.0)
+
+    await talk.run(main)
+    assert [] == talk.changes
+
+
 @pytest.mark.parametrize(
     ("stage", "late"),
     [
