@@ -7,7 +7,7 @@ import anyio
 
 from discussion_helper.audio.frames import Samples
 from discussion_helper.bounds import check_number
-from discussion_helper.errors import DiscussionError
+from discussion_helper.failures import told
 from discussion_helper.stt.base import Recognised, Recogniser
 from discussion_helper.stt.windows import RATE
 
@@ -60,7 +60,7 @@ class SecondOpinion:
         await self._first.warmup()
         try:
             await self._second.warmup()
-        except DiscussionError as error:
+        except Exception as error:  # whatever it is: the first one reads on
             self._give_up(error)
 
     async def aclose(self) -> None:
@@ -74,13 +74,13 @@ class SecondOpinion:
         with anyio.move_on_after(self._within_s):
             try:
                 return await self._second.recognise(samples, voiced_s=voiced_s)
-            except DiscussionError as error:
+            except Exception as error:  # whatever it is: the first one reads on
                 self._give_up(error)
         return None
 
-    def _give_up(self, error: DiscussionError) -> None:
+    def _give_up(self, error: Exception) -> None:
         self._failed = True
-        _log.warning("no second opinion any more: %s", error)
+        _log.warning("no second opinion any more: %s", told(error))
 
 
 def _doubt(result: Recognised) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discussion_helper.audio.frames import Samples
-from discussion_helper.errors import DiscussionError, ModelCorrupt, RecogniserError, SettingError
+from discussion_helper.errors import ModelCorrupt, RecogniserError, SettingError
 from discussion_helper.stt.base import Recognised
 from discussion_helper.stt.second_opinion import LONGEST_S, UNSURE, WITHIN_S, SecondOpinion
 from discussion_helper.testing import VirtualTimeLoop
@@ -39,7 +39,7 @@ def doubt_of(result: Recognised) -> float:
 class Reader:
     """Gives the same each time, after so long."""
 
-    gives: Recognised | DiscussionError
+    gives: Recognised | Exception
     takes_s: float = 0.25
     asked: list[float | None] = field(default_factory=list)
     warmed: int = 0
@@ -48,13 +48,13 @@ class Reader:
     async def recognise(self, samples: Samples, *, voiced_s: float | None = None) -> Recognised:
         self.asked.append(voiced_s)
         await anyio.sleep(self.takes_s)
-        if isinstance(self.gives, DiscussionError):
+        if isinstance(self.gives, Exception):
             raise self.gives
         return self.gives
 
     async def warmup(self) -> None:
         self.warmed += 1
-        if isinstance(self.gives, DiscussionError):
+        if isinstance(self.gives, Exception):
             raise self.gives
 
     async def aclose(self) -> None:
@@ -127,9 +127,17 @@ async def test_it_is_not_waited_for_longer_than_was_allowed() -> None:
     assert "five five" == (await both.recognise(VOICE)).text
 
 
-@pytest.mark.parametrize("fails", [RecogniserError("It failed."), ModelCorrupt("It is broken.")])
+@pytest.mark.parametrize(
+    "fails",
+    [
+        RecogniserError("It failed."),
+        ModelCorrupt("It is broken."),
+        RuntimeError("it is closed"),
+        IndexError("IndexError"),
+    ],
+)
 async def test_one_that_fails_is_told_of_and_not_asked_again(
-    fails: DiscussionError, caplog: pytest.LogCaptureFixture
+    fails: Exception, caplog: pytest.LogCaptureFixture
 ) -> None:
     first, second = said("fife", 1.5), Reader(fails)
     both = SecondOpinion(Reader(first), second)
