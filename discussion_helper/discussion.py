@@ -213,16 +213,11 @@ class Discussion:
 
     async def _exchange(self, turn: Utterance) -> None:
         received = now()
-        await self._keep_uses(turn.text)
+        await self._replies.keep_uses(turn.text)
         self._record.add(turn)
         self._record.set_floor(Floor.THINKING)
         await store(self._thread, turn)
         await self._answer(turn, received)
-
-    async def _keep_uses(self, text: str) -> None:
-        """Tools that were called for a reply which is not to be said: they are on record before the next turn."""
-        if self._record.uses_tools and await self._replies.drop(text):
-            await store(self._thread, self._record.add_uses())
 
     async def _answer(self, turn: Utterance, received: float) -> None:
         """Or wait for the rest of it, while the user goes on; the reply is kept in case that this is nothing."""
@@ -234,6 +229,8 @@ class Discussion:
         elif began is None:
             self._replies.hold(reply)
             self._owed, self._replies.reopened = turn, turn.text
+        if await self._replies.stop_tools(turn.text):
+            self._owed = turn  # if it did not go on, it is answered anew
         if began is False or reply.is_mute:
             await self._apologise("unanswered", "the responder had nothing to say")
         elif began:

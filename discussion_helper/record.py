@@ -52,9 +52,18 @@ class Record:
         """Some are being used, or were, that are on record with no turn yet."""
         return bool(self._uses or self._called)
 
-    def add_uses(self) -> Utterance:
-        """Those that are over, with a turn of the agent's of which nothing was heard."""
-        return self.add(Utterance("agent", "", self.now(), self.now(), interrupted=True))
+    @property
+    def runs_tools(self) -> bool:
+        """Some are not over."""
+        return bool(self._called)
+
+    def add_uses(self) -> Utterance | None:
+        """Those that are over, with a turn of the agent's of which nothing was heard; None if none is.
+
+        Others are waited for no more.
+        """
+        self._called.clear()
+        return self.add(Utterance("agent", "", self.now(), self.now(), interrupted=True)) if self._uses else None
 
     def add_timing(self, timing: TurnTiming) -> None:
         """How long an answered turn took."""

@@ -14,6 +14,7 @@ from discussion_helper.parts import CutsText, Remembers, Responder, Thread, Voic
 from discussion_helper.record import Record
 from discussion_helper.reply import Reply
 from discussion_helper.speculation import Speculation, Tally
+from discussion_helper.storing import store
 from discussion_helper.types import Floor, Message, without_revised
 
 __all__ = ["Replies"]
@@ -81,20 +82,31 @@ class Replies:
         """It is not to be spoken yet, for the user seems to go on; if that is nothing, `answer` gives it again."""
         self._speculation.hold(self._messages(), reply.generation, ahead=reply.ahead)
 
-    async def drop(self, text: str) -> bool:
-        """Nothing more is to come of what was begun for earlier turns, and tools that it called are cancelled.
+    async def keep_uses(self, text: str) -> None:
+        """Tools that were called for a reply which is not to be said: they are cancelled, and on record from now on.
 
-        False, touching nothing, if who says this wants what is left of the reply that was cut.
+        Not if who says this wants what is left of the reply that was cut.
         """
-        if self._rest_asked_for(text):
-            return False
+        if self._record.uses_tools and not self._rest_asked_for(text):
+            await self._drop()
+            if (uses := self._record.add_uses()) is not None:
+                await store(self._thread, uses)
+
+    async def stop_tools(self, text: str) -> bool:
+        """Those that still run for a turn which the user goes on with, at once; whether any did."""
+        runs = bool(self.reopened) and self._record.runs_tools
+        if runs:
+            await self.keep_uses(text)
+        return runs
+
+    async def _drop(self) -> None:
+        """Nothing more is to come of what was begun for earlier turns."""
         cut = self._cut
         self.keep(None)
         await self._speculation.stop()
         if cut is not None:
             with anyio.move_on_after(CLOSE_REPLY_S + LET_GO_S):
                 await cut.generation.closed.wait()
-        return True
 
     def keep(self, reply: Reply | None) -> None:
         """The cut reply that may go on is this one, and no other.
