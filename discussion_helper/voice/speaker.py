@@ -38,6 +38,8 @@ class _Clause:
     speech: Speech | None = None
     start: int = 0
     end: int = -1
+    left: int = 0
+    """Of its samples those that had no room in the queue yet."""
 
     @property
     def written(self) -> bool:
@@ -124,6 +126,8 @@ class SpeakerVoice:
             await first[0].reached.wait()
             if (at_s := first[0].at_s) is not None:
                 self.spoken.begin(clause.text, at_s)
+            while clause.left:
+                await self._write_more(clause)
             await last.reached.wait()
 
     def _result(self, clause: _Clause, began: float, first: list[Mark]) -> SpokenSentence:
@@ -168,8 +172,9 @@ class SpeakerVoice:
         finally:
             clause.ready.set()
         current = self._current
-        follows = current is not None and current.written and clause in self._prepared
-        if follows and generation == self._generation:
+        follows = current is not None and current.written and not current.left and clause in self._prepared
+        fits = clause.speech is not None and len(clause.speech.samples) <= self._playback.room
+        if follows and fits and generation == self._generation:
             self._write(clause)
 
     async def audible(self) -> None:
@@ -214,9 +219,22 @@ class SpeakerVoice:
     def _write(self, clause: _Clause) -> None:
         if clause.written or clause.speech is None:
             return
-        end = self._playback.write(self._generation, clause.speech.samples)
+        samples = clause.speech.samples
+        part = samples[: self._playback.room]
+        end = self._playback.write(self._generation, part)
         if end is not None:
-            clause.start, clause.end = end - len(clause.speech.samples), end
+            clause.start, clause.left = end - len(part), len(samples) - len(part)
+            clause.end = clause.start + len(samples)
+
+    async def _write_more(self, clause: _Clause) -> None:
+        """Of what is longer than the queue: once half of what waits was played."""
+        assert clause.speech is not None
+        until = clause.end - clause.left
+        half = self._marks.set(self._generation, until - self._playback.pending(self._generation) // 2 - 1)
+        await half.reached.wait()
+        part = clause.speech.samples[len(clause.speech.samples) - clause.left :][: self._playback.room]
+        end = self._playback.write(self._generation, part)
+        clause.left = 0 if end is None else clause.left - len(part)
 
     # -- stopping
 

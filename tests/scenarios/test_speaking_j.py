@@ -14,6 +14,7 @@ from discussion_helper.responder.base import Clauses
 from discussion_helper.responder.clause_stream import clauses_from
 from discussion_helper.responder.clauses import ClauseSplitter
 from discussion_helper.testing.room import CutSynthesiser, Room, Scene
+from discussion_helper.testing.room.synthesisers import WORDS_PER_S
 from discussion_helper.tts.heard import heard_words
 from discussion_helper.tts.origins import letters, origins_of
 from discussion_helper.tts.piper import PiperSynthesiser
@@ -300,3 +301,24 @@ def test_17_every_letter_that_is_read_out_belongs_to_a_word_that_was_written(wri
     assert [it.end for it in origins] == sorted({it.end for it in origins})
     assert [it.letters for it in origins] == sorted({it.letters for it in origins})
     assert (origins[-1].letters if origins else 0) == len(letters(read))
+
+
+@pytest.mark.parametrize("cut_s", [0.0, 75.0])
+async def test_a_sentence_longer_than_the_queue_of_the_loudspeaker_is_said_all_the_same(
+    talk: Any, cut_s: float
+) -> None:
+    words = " ".join(f"word{number}" for number in range(300))
+    async with talk([words], fast=True) as on:
+        await on.session.say("Recite.")
+        begins = await on.room.reached("reply")
+        if cut_s:
+            await on.room.until(lambda: on.room.now_s >= begins.at_s + cut_s, within_s=120.0)
+            await on.session.interrupt()
+        await on.room.quiet(1.0, within_s=200.0)
+        [reply] = on.replies
+        heard = reply.text.split()
+        assert heard == words.split()[: len(heard)]
+        assert len(heard) == (pytest.approx(WORDS_PER_S * cut_s, abs=4) if cut_s else 300)
+        assert bool(cut_s) == reply.interrupted
+        assert 0 == on.room.recording.dead_samples
+        assert not on.session.ended
