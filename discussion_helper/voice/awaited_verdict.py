@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 import anyio
 
 from discussion_helper.voice.notes import Decided, Turn
+from discussion_helper.voice.verdict import WORDLESS, Act
 
 __all__ = ["DECIDED_S", "AwaitedVerdict"]
 
@@ -19,16 +20,34 @@ class AwaitedVerdict:
 
     there: anyio.Event = field(default_factory=anyio.Event)
     note: Decided | None = None
+    before: "AwaitedVerdict | None" = None
+    """About what it was turned down for before that, which may have been the same voice."""
+    overruled: anyio.Event = field(default_factory=anyio.Event)
+    """The next one was an interruption."""
     was_read: bool = False
     """The audio thread was given the words of a voice that had paused."""
 
+    def next(self) -> "AwaitedVerdict":
+        """It is turned down again."""
+        self.before = None
+        return AwaitedVerdict(before=self)
+
     def told(self, note: Decided) -> None:
         """It is this."""
+        if self.before is not None and note.what == Act.INTERRUPT.value:
+            self.before.overruled.set()
         self.note = note
         self.there.set()
 
     async def about(self, turn: Turn) -> Turn:
-        """The turn with it; where nothing is decided, for the reply is over, it is a turn like others."""
+        """The turn with it; where nothing is decided, for the reply is over, it is a turn like others.
+
+        One that was found to hold no words may hold some in the end: its last ones have just been read.
+        """
+        if turn.ignored == WORDLESS:
+            with anyio.move_on_after(DECIDED_S):
+                await self.overruled.wait()
+            return replace(turn, ignored="") if self.overruled.is_set() else turn
         with anyio.move_on_after(DECIDED_S):
             await self.there.wait()
         ignored = self.note.why if self.note is not None and self.note.what == "ignored" else ""

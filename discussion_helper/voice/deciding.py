@@ -27,7 +27,7 @@ from discussion_helper.voice.barge_in import ROUNDING_S
 from discussion_helper.voice.evidence import Evidence
 from discussion_helper.voice.judging import Judge
 from discussion_helper.voice.lexicon import Lexicon
-from discussion_helper.voice.verdict import RESPONSE, STOPPED, Act, Verdict
+from discussion_helper.voice.verdict import RESPONSE, STOPPED, WORDLESS, Act, Verdict
 from discussion_helper.voice.words import Words
 
 __all__ = [
@@ -107,7 +107,7 @@ class Decider:
         """It is a voice that the neural detector does not hear."""
         self._asked = 0
         self._unheard_at_s: float | None = None
-        self._released = self._opens = False
+        self._released = self._opens = self._dismissed = False
         self._voiced_s = self._others_s = self._ignored_s = self._quiet_s = 0.0
         self._beside_s = self._alone_s = self._grown_s = 0.0
         self._ask_at_s = math.inf
@@ -128,7 +128,7 @@ class Decider:
 
     def words(self, words: Words, *, at_s: float) -> Verdict | None:
         """What was recognised of the open turn, or of a voice that is none to the neural detector."""
-        if self.ducked_at_s is None and math.isinf(self._ignored_s) and self._voiced_s > 0.0:
+        if self.ducked_at_s is None and self._dismissed:
             return self._late_words(words, at_s)
         if self.ducked_at_s is None or self.decided is not None:
             return None
@@ -151,7 +151,7 @@ class Decider:
     def forget(self) -> None:
         """The reply is over, or another has begun, which may be turned down by who speaks still."""
         self.release()
-        self._released = False
+        self._released = self._dismissed = False
         self._ignored_s = 0.0
 
     # -- when it is turned down
@@ -191,7 +191,7 @@ class Decider:
         """A voice that was decided about is another one's, but for a whisper, whose turn opens behind that."""
         if self.decided is not None and not self._opens:
             self.ducked_at_s = self.decided = None
-        self._opens = False
+        self._opens = self._dismissed = False
         self._beside_s = self._alone_s = 0.0
 
     def _stopped_with_it(self) -> bool:
@@ -249,8 +249,8 @@ class Decider:
 
     def _dismiss(self, at_s: float) -> Verdict:
         """For the rest of the turn it turns the agent down no more: it would again and again."""
-        verdict = self._conclude(Act.RESUME, "no words in it", at_s)
-        self._ignored_s = math.inf
+        verdict = self._conclude(Act.RESUME, WORDLESS, at_s)
+        self._ignored_s, self._dismissed = math.inf, True
         self._ask_at_s = ASK_AGAIN * self._others_s
         return verdict
 
@@ -261,6 +261,8 @@ class Decider:
         return Verdict(Act.ASK)
 
     def _late_words(self, words: Words, at_s: float) -> Verdict | None:
+        """Also the last ones, which may come when the turn is over."""
+        self._dismissed = not words.final
         verdict = self._judge.judged(words)
         if verdict is None or verdict.act is not Act.INTERRUPT:
             return None

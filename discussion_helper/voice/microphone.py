@@ -15,7 +15,7 @@ from discussion_helper.stt.base import Recognised, Recogniser
 from discussion_helper.turn.turns import TurnStarted
 from discussion_helper.types import SpokenUtterance, Utterance
 from discussion_helper.voice.awaited_verdict import AwaitedVerdict
-from discussion_helper.voice.deciding import RESPONSE, Words
+from discussion_helper.voice.deciding import Words
 from discussion_helper.voice.decision import of_turn, of_verdict
 from discussion_helper.voice.echo_text import LATELY_S, SHARE, is_echo, overlap_of
 from discussion_helper.voice.heard_turns import HeardTurns
@@ -27,15 +27,9 @@ from discussion_helper.voice.onset_flag import OnsetFlag
 from discussion_helper.voice.ports import Microphone
 from discussion_helper.voice.session_language import language_change
 from discussion_helper.voice.turn_reader import NOTES_HELD, TurnReader
+from discussion_helper.voice.verdict import RESPONSE, WORDLESS
 
-__all__ = [
-    "ANSWER",
-    "ANSWER_S",
-    "LOOP",
-    "LOOP_FIX",
-    "OWN_VOICE",
-    "MicrophoneListener",
-]
+__all__ = ["ANSWER", "ANSWER_S", "LOOP", "LOOP_FIX", "OWN_VOICE", "MicrophoneListener"]
 
 ANSWER_S = 1.0
 """A listener's response after which the agent falls silent so soon was an answer: "yes" to a question at its end."""
@@ -202,7 +196,7 @@ class MicrophoneListener:
             case Onset():
                 self._onset.begin(lasts=self._open_turns > 0)
             case Ducked():
-                self._verdict = AwaitedVerdict()
+                self._verdict = self._verdict.next()
                 self._onset.end()  # what the user says has yet to be decided
             case Decided():
                 self._tell_decided(note)
@@ -269,7 +263,7 @@ class MicrophoneListener:
 
     async def _finish(self, note: Turn, result: Recognised) -> None:
         """What was ignored has cut nothing and is no turn, not even one without words, which lets a cut reply go on."""
-        if note.undecided:
+        if note.undecided or (note.ignored == WORDLESS and result.text):
             note = await self._with_verdict(note, result)
         spoken = self._spoken(note.started_at_s - LATELY_S, note.voiced_until_s)
         loops = self._breaker.turn(result.text, spoken, own=note.own)

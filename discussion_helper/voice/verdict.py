@@ -3,12 +3,14 @@
 from dataclasses import dataclass
 from enum import Enum
 
-__all__ = ["RESPONSE", "STOPPED", "Act", "Verdict"]
+__all__ = ["RESPONSE", "STOPPED", "WORDLESS", "Act", "Verdict"]
 
 RESPONSE = "a listener's response"
 """Why "mm-hm" is ignored."""
 STOPPED = "a stop word"
 """Why "stop" is an interruption, whatever else is known."""
+WORDLESS = "no words in it"
+"""Why who talks on is ignored; words that come of it at last are an interruption all the same."""
 
 
 class Act(Enum):

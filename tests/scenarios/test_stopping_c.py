@@ -1,5 +1,6 @@
 """C. Stopping, resuming, tails: scenarios of public bug reports, in the simulated room."""
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -294,3 +295,23 @@ async def test_c13_both_times_of_an_interruption_are_known(talk: Any, long_reply
         assert tape.ducked_s(voice_s) < 0.15
         assert decided["ducked_s"] == pytest.approx(tape.mark("halt").at_s - voice_s - tape.ducked_s(voice_s), abs=0.06)
         assert 0.128 <= decided["voiced_s"] < 2.0
+
+
+async def test_c4_who_is_understood_at_the_very_end_is_answered_though_the_agent_went_on(
+    talk: Any, long_reply: list[str], ears: Any
+) -> None:
+    """Nothing is believed of a voice while it goes on, so it is dismissed; then it is over, and its words are clear."""
+
+    class Slow(ears):  # type: ignore[misc]
+        async def recognise(self, samples: Any, *, voiced_s: float | None = None) -> Any:
+            read = await super().recognise(samples, voiced_s=voiced_s)
+            return replace(read, average_logprob=-1.45 if len(self.calls) <= 3 else -1.0)
+
+    async with talk(long_reply, ["Fine."], ears=Slow(delay_s=0.4)) as on:
+        await on.session.say("Tell me.")
+        on.say("speech/asterisk_fr_vm-onefor-full.wav", "you are logged in now", after=After("reply", 1, 1.0))
+        await on.room.until(lambda: len(on.answers.seen) >= 2, within_s=20.0)
+
+        assert ["ignored", "interruption"] == [it["what"] for it in await on.told("decision")][:2]
+        assert [True] == [reply.interrupted for reply in on.replies][:1]
+        assert "you are logged in now" == on.answers.seen[1][-1]["content"]
