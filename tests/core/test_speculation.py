@@ -144,6 +144,7 @@ async def test_two_clauses_wait_at_most_until_it_is_certain() -> None:
     await anyio.sleep(1.9)
     waiting = session.discussion._replies._speculation._guess
     assert waiting is not None
+    assert waiting.generation is not None
     assert 2 == len(waiting.generation.ahead)
     await session.wait()
     assert 9 == len(session.discussion.voice.spoken)  # type: ignore[attr-defined]
