@@ -99,8 +99,8 @@ def barge_ins(clips: Sequence[Clip], language: str, count: int) -> list[Saying]:
 
 
 def noises(clips: Sequence[Clip], count: int) -> list[Saying]:
-    """`count` sounds that are no turn: noises as recorded first, then the short sounds of conversations."""
-    noise = [_said(clip, None) for clip in clips if clip.kind == "noise"]
+    """`count` sounds that are no turn: noises and music as recorded first, then the short sounds of conversations."""
+    noise = [_said(clip, None) for clip in clips if clip.kind in ("noise", "music")]
     sounds = [
         clip for clip in clips if clip.kind == "backchannel" and not clip.transcript and clip.duration_s <= SOUND_S
     ]

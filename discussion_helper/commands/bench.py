@@ -23,6 +23,8 @@ EXTRA = ("jiwer", "matplotlib", "psutil")
 LEAST_TURNS = 20
 LEAST_BARGE_INS = 15
 """Fewer say nothing about a 95th percentile."""
+LEAST_NOISES = 15
+"""Fewer say nothing about a share of a few in a hundred."""
 CLIPS_VARIABLE = "DISCUSSION_HELPER_CLIPS"
 DESCRIPTION = """\
 Hold a real talk between recorded people and this machine, through a virtual microphone and loudspeaker, and measure it
@@ -46,6 +48,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     parser.add_argument("--turns", type=int, metavar="N", help=f"turns, {LEAST_TURNS} or more")
     parser.add_argument("--barge-ins", type=int, metavar="N", help=f"barge-ins, {LEAST_BARGE_INS} or more")
+    parser.add_argument("--noises", type=int, metavar="N", help=f"sounds over replies, {LEAST_NOISES} or more")
     parser.add_argument("--only", nargs="+", choices=RUNS, metavar="RUN", help=f"measure only: {', '.join(RUNS)}")
     parser.add_argument("--quick", action="store_true", help="a few of each, to see that it works: no figures to quote")
     parser.add_argument("--recordings", action="store_true", help="keep what both devices carried, as FLAC")
@@ -108,7 +111,7 @@ def _amounts(arguments: argparse.Namespace) -> "Amounts":
 
     quick = Amounts(starts=1, idle_s=5.0, turns=4, barge_ins=3, noises=3, replies=1)
     amounts = quick if arguments.quick else Amounts()
-    for name, least in (("turns", LEAST_TURNS), ("barge_ins", LEAST_BARGE_INS)):
+    for name, least in (("turns", LEAST_TURNS), ("barge_ins", LEAST_BARGE_INS), ("noises", LEAST_NOISES)):
         asked = getattr(arguments, name)
         if asked is None:
             continue

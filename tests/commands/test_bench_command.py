@@ -66,7 +66,9 @@ def test_missing_models_are_named_before_anything_is_started(monkeypatch: pytest
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("words", [("--turns", "19"), ("--barge-ins", "3"), ("--quick", "--turns", "0")])
+@pytest.mark.parametrize(
+    "words", [("--turns", "19"), ("--barge-ins", "3"), ("--noises", "14"), ("--quick", "--turns", "0")]
+)
 @pytest.mark.usefixtures("models_here")
 def test_too_few_for_a_percentile_are_refused(words: tuple[str, ...], tmp_path: Path) -> None:
     with pytest.raises(SettingError, match=words[-2].lstrip("-")):
