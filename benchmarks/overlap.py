@@ -34,6 +34,7 @@ from discussion_helper.bench.clips import Saying
 from discussion_helper.bench.texts import TEXTS
 from discussion_helper.events import Event, Subscription
 from discussion_helper.models import Store, load_manifest
+from discussion_helper.policy import Policy
 from discussion_helper.session import Session
 from discussion_helper.stt.second_opinion import SecondOpinion
 from discussion_helper.stt.whisper import WhisperRecogniser
@@ -161,7 +162,8 @@ class Bench:
         first = _recogniser("tiny.en", self._delay_s)
         recogniser = first if self._second_s is None else SecondOpinion(first, _recogniser("base", self._second_s))
         voice = CutSynthesiser(rate=RATE, voice=self._agent, dbfs=AGENT_DBFS)
-        return room.session(responder=Nothing(), recogniser=recogniser, synthesiser=voice)
+        quiet = Policy(say_not_understood=False)  # who is never answered is not told so, which would be a reply
+        return room.session(responder=Nothing(), recogniser=recogniser, synthesiser=voice, policy=quiet)
 
     def _self(self, echo: Echo) -> tuple[int, int, int]:
         async def hold(room: Room) -> tuple[int, int, int]:
