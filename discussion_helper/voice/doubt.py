@@ -11,10 +11,9 @@ interrupt, and how many people do not, with the bar moved at all lengths by so m
     people   29.2   21.1   15.8   12.9   5.3    2.3    1.8    1.2    1.2    0.0    0.0
 
 These are the words alone. In the talk, which does not wait for the words of a sound without a voice, five of the 222
-interrupted, four of them two clips of meetings in which somebody does say a word, and no babble of 36 pieces. Four of
-the 171 did not: twice a talker whom the recogniser does not understand, once "five, five", and one who was taken for
-the agent's own voice. Without the second reading (AGAIN) and what else came with it, ten did not. Of every second clip
-by name, people 1 of 90 and 3 of 81 (2 and 8 before), sounds 1 of 111 and 4 of 111 (as before).
+interrupted, three of them two clips of meetings in which somebody does say a word, and no babble of 36 pieces. Four of
+the 171 did not: a talker whom the recogniser does not understand, and one each of "five, five", "hello" and "no".
+Without the second reading (AGAIN) and what else came with it, ten did not.
 """
 
 from discussion_helper.voice.words import Words
