@@ -7,8 +7,8 @@ of four to six people) and 171 times somebody over the agent, without an echo an
 interrupt, and how many people do not, with the bar moved at all lengths by so much:
 
     bar      -0.6   -0.4   -0.3   -0.2   -0.1   0      +0.1   +0.2   +0.3   +0.4   +0.6
-    sounds   0.0    0.0    0.5    1.4    2.3    3.2    3.6    5.4    7.2    9.9    15.8
-    people   29.2   21.1   15.8   12.9   5.3    2.3    1.8    1.2    1.2    0.0    0.0
+    sounds   0.0    0.5    0.9    0.9    3.2    3.6    4.1    5.4    6.3    8.1    12.6
+    people   29.2   20.5   15.2   12.3   8.8    2.3    2.3    1.8    0.0    0.0    0.0
 
 These are the words alone. In the talk, which does not wait for the words of a sound without a voice, five of the 222
 interrupted, three of them two clips of meetings in which somebody does say a word, and no babble of 36 pieces. Four of
