@@ -124,8 +124,8 @@ def _barge_in(results: Results) -> Iterator[Measure]:
 
 
 def _false(results: Results) -> Iterator[Measure]:
-    for kind, title, other in (("noise", "noise", "10 of 27"), ("backchannel", "short sounds", "9 of 13")):
-        rows = [row for row in results.noises if row.kind == kind]
+    for kind, title, other in (("noise", "noise, music", "10 of 27"), ("backchannel", "short sounds", "9 of 13")):
+        rows = [row for row in results.noises if (row.kind == "backchannel") == (kind == "backchannel")]
         yield _count(f"{kind}_cut", f"Replies interrupted by {title}", (row.interrupted for row in rows), other=other)
         yield _count(f"{kind}_lost", "  and not going on within 2 s", (row.lost for row in rows), goal="<= 2 %")
     resumes = [row.resume_ms for row in results.noises]

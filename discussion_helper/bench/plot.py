@@ -176,8 +176,8 @@ def _draw_failures(axes: "Axes", results: Results) -> None:
         ("turns cut off early", [row.early for row in results.turns.rows]),
         ("turns without an answer", [not row.answered for row in results.turns.rows]),
         ("barge-ins not heard", [not one.row.interrupted for one in results.barge_ins]),
-        ("replies lost to noise", [row.lost for row in results.noises if row.kind == "noise"]),
-        ("replies lost to short sounds", [row.lost for row in results.noises if row.kind != "noise"]),
+        ("replies lost to noise", [row.lost for row in results.noises if row.kind != "backchannel"]),
+        ("replies lost to short sounds", [row.lost for row in results.noises if row.kind == "backchannel"]),
         ("replies cut by their echo", [row.interruptions > 0 for row in results.echo]),
     ]
     known = [(label, found) for label, found in kinds if found][::-1]

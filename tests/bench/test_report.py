@@ -58,7 +58,7 @@ def results() -> Results:
         idle=[filled(IdleRow, cpu_percent=7.25)],
         turns=Turns(rows, [1.0] * 99 + [30.0], Usage(60.0, 41.0, 712.0)),
         barge_ins=[BargeIn(row, "", np.zeros(0, np.float32), 48_000) for row in (cut, missed)],
-        noises=[filled(NoiseRow, kind="noise", lost=True, interrupted=True, clip="burp.flac")],
+        noises=[filled(NoiseRow, kind="music", lost=True, interrupted=True, clip="burp.flac")],
         echo=[filled(EchoRow, interruptions=0, user_turns=0)] * 5,
         health=[
             filled(HealthRow, run="turns", blocks=100, late_p99_ms=2.5, late_worst_ms=80.0, dropped=0),
