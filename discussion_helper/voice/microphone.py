@@ -21,7 +21,7 @@ from discussion_helper.voice.echo_text import LATELY_S, SHARE, is_echo, overlap_
 from discussion_helper.voice.heard_turns import HeardTurns
 from discussion_helper.voice.interim import StablePrefix
 from discussion_helper.voice.loop_breaker import LoopBreaker
-from discussion_helper.voice.not_understood import ECHO_S, OWN_WORDS, why_unclear
+from discussion_helper.voice.not_understood import ECHO_S, OWN_WORDS, SLOW, why_unclear
 from discussion_helper.voice.notes import Decided, Ducked, InterimWanted, Level, Muted, Note, Onset, Turn, WordsWanted
 from discussion_helper.voice.onset_flag import OnsetFlag
 from discussion_helper.voice.ports import Microphone
@@ -77,6 +77,7 @@ class MicrophoneListener:
             finished=self._finish,
             partial=self._tell_partial,
             whole=self._rejoining.whole,
+            slow=lambda: self._report("decision", what="waiting", why=SLOW),
         )
         self._changed = anyio.Event()
         self._breaker = LoopBreaker()

@@ -5,13 +5,14 @@ from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
 
-from discussion_helper.not_understood import Kind
+from discussion_helper.not_understood import SLOW_S, Kind
 from discussion_helper.stt.base import Recognised, Recogniser, TellsLanguage
 from discussion_helper.voice.notes import Turn
 
-__all__ = ["ECHO_S", "LEAST_VOICED_S", "OWN_WORDS", "apologies_in", "apologies_of", "listed", "why_unclear"]
+__all__ = ["ECHO_S", "LEAST_VOICED_S", "OWN_WORDS", "SLOW", "apologies_in", "apologies_of", "listed", "why_unclear"]
 
 OWN_WORDS = "the agent's own words"
+SLOW = f"what was said has not been read within {SLOW_S:g} s"
 ECHO_S = 0.5
 """After the agent's last sound nothing is its echo any more: the latest that is looked for comes 0.4 s after it."""
 

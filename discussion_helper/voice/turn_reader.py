@@ -8,6 +8,8 @@ import anyio
 from anyio.abc import TaskGroup
 
 from discussion_helper.audio.frames import Samples
+from discussion_helper.clock import now
+from discussion_helper.not_understood import SLOW_S
 from discussion_helper.stt.base import Recognised, Recogniser
 from discussion_helper.turn.turns import TurnEnded, TurnPaused, TurnResumed
 from discussion_helper.voice.notes import InterimWanted, Turn, WordsWanted
@@ -36,6 +38,11 @@ class _Recognition:
     def is_of(self, turn: TurnEnded) -> bool:
         return self.turn.end == turn.end
 
+    async def is_done(self, *, within_s: float) -> bool:
+        with anyio.move_on_after(within_s):
+            await self.done.wait()
+        return self.done.is_set()
+
     def drop(self) -> None:
         self.again = False
         self.scope.cancel()
@@ -55,17 +62,20 @@ class TurnReader:
         finished: Callable[[Turn, Recognised], Coroutine[None, None, None]],
         partial: Callable[[int, Recognised, bool], object] = lambda *_: None,
         whole: Callable[[TurnPaused | TurnEnded], tuple[Samples, int, float]] | None = None,
+        slow: Callable[[], object] = lambda: None,
     ) -> None:
         """`read(result, voiced_s, final)` is told of what is recognised for a decision, `finished` of every turn, with
         its text. `partial(start, result, complete)` is told of every reading of the turn that begins at sample `start`.
 
-        `whole` gives what is to be recognised of a turn: samples, where they begin, seconds of voice in them.
+        `whole` gives what is to be recognised of a turn: samples, where they begin, seconds of voice in them. `slow` is
+        told where somebody waits for an answer to a turn whose text is not there SLOW_S after its end.
         """
         self._recogniser = recogniser
         self._read = read
         self._finished = finished
         self._partial = partial
         self._whole = whole or _alone
+        self._slow = slow
         self._tasks: TaskGroup | None = None
         self._early: _Recognition | None = None
         self._notes: deque[Turn | WordsWanted | InterimWanted] = deque(maxlen=NOTES_HELD)
@@ -146,10 +156,21 @@ class TurnReader:
             case TurnEnded() as turn:
                 if early is None or not early.is_of(turn):
                     early = self._early = self._begin(turn, tasks)
-                await self._finish(note, await _result_of(early), tasks)
+                await self._finish(note, await self._result_of(early, note), tasks)
             case _:
                 return early
         return None
+
+    async def _result_of(self, recognition: _Recognition, note: Turn) -> Recognised:
+        slow_s = min(SLOW_S, max(0.0, note.decided_at_s + SLOW_S - now()))
+        if not await recognition.is_done(within_s=slow_s):
+            if not (note.ignored or note.undecided):
+                self._slow()
+            await recognition.is_done(within_s=GIVE_UP_S - slow_s)
+        if recognition.result is not None and recognition.done.is_set():
+            return recognition.result
+        recognition.drop()
+        return Recognised("", refused="not understood")
 
     async def _finish(self, note: Turn, result: Recognised, tasks: TaskGroup) -> None:
         """In order; only a turn that may be none keeps nobody waiting."""
@@ -194,15 +215,6 @@ class TurnReader:
             if start == turn.start:
                 self._read(recognition.result, voiced_s, True)
             self._partial(start, recognition.result, True)
-
-
-async def _result_of(recognition: _Recognition) -> Recognised:
-    with anyio.move_on_after(GIVE_UP_S):
-        await recognition.done.wait()
-    if recognition.result is not None and recognition.done.is_set():
-        return recognition.result
-    recognition.drop()
-    return Recognised("", refused="not understood")
 
 
 def _alone(turn: TurnPaused | TurnEnded) -> tuple[Samples, int, float]:

@@ -9,6 +9,7 @@ import pytest
 
 from discussion_helper.audio.frames import Samples
 from discussion_helper.errors import DeviceError
+from discussion_helper.not_understood import SLOW_S
 from discussion_helper.parts import Listener, Mutable
 from discussion_helper.session import Session
 from discussion_helper.stt.base import Recognised
@@ -19,8 +20,10 @@ from discussion_helper.voice.deciding import RESPONSE, Words
 from discussion_helper.voice.echo_text import LATELY_S
 from discussion_helper.voice.lexicon import Lexicon
 from discussion_helper.voice.microphone import ANSWER_S, MicrophoneListener
+from discussion_helper.voice.not_understood import SLOW
 from discussion_helper.voice.notes import Decided, Ducked, Level, Muted, Note, Onset, Turn, WordsWanted
 from discussion_helper.voice.ports import Ears
+from discussion_helper.voice.turn_reader import GIVE_UP_S
 
 pytestmark = pytest.mark.anyio
 
@@ -153,6 +156,55 @@ async def test_a_slow_recognition_is_measured_from_the_end_of_the_turn() -> None
 
     spoken: Any = heard.utterances[0]
     assert 0.3 == pytest.approx(spoken.recognise_s, abs=0.01)
+
+
+async def held(hears: Any, *, takes_s: float) -> tuple[list[tuple[str, str, float]], list[str]]:
+    """Hold a session in which a turn is heard: what was decided, why and when, and the transcript."""
+    recogniser = FakeRecogniser("hello", takes_s=takes_s)
+    listener = MicrophoneListener(recogniser, FakeMicrophone())
+    session = Session(listener, EchoResponder(), SilentVoice(0.2), apologies=lambda kind: f"{kind}?")
+    events = session.events("decision")
+    session.start()
+    await anyio.sleep(0.01)
+    began_s = session.discussion.clock.now()
+    await hears(listener)
+    await anyio.sleep(GIVE_UP_S + 2.0)
+    conversation = await session.stop()
+    told = [
+        (event.data["what"], event.data["why"], round(event.at_s - began_s, 1))
+        async for event in events
+        if event.kind == "decision"
+    ]
+    return told, [utterance.text for utterance in conversation.utterances]
+
+
+@pytest.mark.parametrize(
+    ("takes_s", "said", "then"),
+    [
+        (5.0, ["hello", "hello"], ("turn", "words", 6.0)),
+        (1e9, ["unclear?"], ("ignored", "not understood", 1.5 + GIVE_UP_S)),
+    ],
+    ids=["late", "never"],
+)
+async def test_a_reading_that_takes_long_is_waited_for_and_that_is_told(
+    takes_s: float, said: list[str], then: tuple[str, str, float]
+) -> None:
+    told, heard = await held(turn, takes_s=takes_s)
+
+    assert [("waiting", SLOW, 1.5 + SLOW_S), then] == told[:2]
+    assert 1 == [what for what, *_ in told].count("waiting")
+    assert said == heard
+
+
+async def test_nobody_is_told_to_wait_who_waits_for_nothing() -> None:
+    async def ignored(listener: MicrophoneListener) -> None:
+        listener.noted(note(TurnStarted(0)))
+        listener.noted(replace(note(TurnEnded(SAMPLES, 0, 100, 0.9)), ignored="half duplex"))
+
+    told, heard = await held(ignored, takes_s=5.0)
+
+    assert "waiting" not in [what for what, *_ in told]
+    assert [] == heard
 
 
 async def test_what_was_recognised_in_a_pause_is_thrown_away_when_the_user_goes_on() -> None:
