@@ -2,6 +2,7 @@
 
 import json
 import math
+from contextlib import suppress
 from typing import Any
 
 __all__ = ["DEEPEST", "is_object", "is_sendable", "result_text"]
@@ -33,13 +34,11 @@ def is_sendable(value: Any) -> bool:
 
 def result_text(value: Any) -> str:
     """What a tool gave, as JSON for the model. Numbers that JSON does not know are null, what has no form a text."""
-    try:
+    with suppress(Exception):
         return json.dumps(value, ensure_ascii=False, allow_nan=False, default=str)
-    except (TypeError, ValueError, RecursionError):
-        pass
     try:
         finite = json.loads(json.dumps(value, default=str), parse_constant=lambda _: None)
-    except (TypeError, ValueError, RecursionError):
+    except Exception:  # whatever the text of an object inside fails with
         return f"({type(value).__name__}: it has no form in JSON)"
     return json.dumps(finite, ensure_ascii=False)
 

@@ -4,7 +4,7 @@ import itertools
 import json
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from enum import Enum
@@ -14,7 +14,7 @@ import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import Field
+from pydantic import BaseModel, Field, computed_field
 
 from discussion_helper.errors import SettingError
 from discussion_helper.text.artifacts import TextDelta, ToolCall, ToolResult, payload_of
@@ -438,7 +438,7 @@ async def not_rendered() -> str:
         (explode, "The tool explode failed (KeyError): 'no\\nsuch thing xx"),
         (exit_, "The tool exit_ failed (SystemExit): 3"),
         (unsendable, "The tool unsendable ran, but its result, a object, has no form in JSON."),
-        (circular, "The tool circular ran, but its result, a list, has no form in JSON."),
+        (circular, "The tool circular ran, but its result, a list, holds itself, in a list; return it without that."),
         (endless, "The tool endless ran, but its result, a count, may have no end; return a list."),
         (long, "The tool long ran, but its result has 30 characters, and 20 are the most; ask for less of it."),
         (badly_rendered, "The tool badly_rendered ran, but its result was rendered as a int, not as text."),
@@ -448,6 +448,98 @@ async def not_rendered() -> str:
 async def test_what_goes_wrong_is_the_result(function: Any, says: str, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.CRITICAL):
         assert (await complaint_of(function, max_chars=20)).startswith(says)
+
+
+class Mute:
+    """Cannot say what it is."""
+
+    def __str__(self) -> str:
+        raise LookupError
+
+    __repr__ = __str__
+    __hash__ = object.__hash__
+
+
+class Reading(BaseModel):
+    values: Any
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def later(self) -> Any:
+        return itertools.count() if self.values == "later" else iter(())
+
+
+def naturals() -> Iterator[int]:
+    yield from itertools.count()
+
+
+def nested(times: int) -> list[Any]:
+    inside: list[Any] = []
+    for _ in range(times):
+        inside = [inside]
+    return inside
+
+
+def cyclic() -> dict[str, Any]:
+    found: dict[str, Any] = {"name": "x"}
+    found["again"] = [found]
+    return found
+
+
+NO_END, TOO_LONG = "which may have no end; return a list.", "has more than 20000 characters, which are the most;"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        pytest.param(make, says, id=name)
+        for name, make, says in (
+            ("generator", naturals, "its result, a generator, may have no end; return a list."),
+            ("generator in a dict", lambda: {"n": naturals()}, f"its result, a dict, holds a generator, {NO_END}"),
+            ("count in a list", lambda: [[itertools.count()]], f"its result, a list, holds a count, {NO_END}"),
+            ("as a key", lambda: {naturals(): 1}, f"its result, a dict, holds a generator, {NO_END}"),
+            ("in a dataclass", lambda: Point(1.0, naturals()), f"its result, a Point, holds a generator, {NO_END}"),  # type: ignore[arg-type]
+            ("in a model", lambda: Reading(values=naturals()), f"its result, a Reading, holds a generator, {NO_END}"),
+            ("computed", lambda: Reading(values="later"), f"its result, a Reading, holds a count, {NO_END}"),
+            ("cyclic dict", cyclic, "its result, a dict, holds itself, in a dict; return it without that."),
+            ("deep list", lambda: nested(5_000), "its result, a list, is nested more than 100 times;"),
+            ("long text", lambda: "x" * 10**7, "its result has 10000000 characters, and 20000 are the most;"),
+            ("long text in a list", lambda: ["x" * 10**7], f"its result, a list, {TOO_LONG}"),
+            ("long list", lambda: [0] * 10**7, f"its result, a list, {TOO_LONG}"),
+            ("long bytes", lambda: b"x" * 10**7, f"its result, a bytes, {TOO_LONG}"),
+            ("bytes of no text", lambda: {"b": b"\xff"}, "its result, a dict, has no form in JSON."),
+            ("huge number", lambda: [10**5_000], "its result, a list, holds a whole number of thousands of digits;"),
+            ("mute object", lambda: {"m": Mute()}, "its result, a dict, has no form in JSON."),
+            ("mute key", lambda: {Mute(): 1}, "its result, a dict, has no form in JSON."),
+        )
+    ],
+)
+async def test_what_has_no_end_or_no_form_is_told_and_costs_nothing(make: Callable[[], Any], says: str) -> None:
+    @tool
+    async def made() -> Any:
+        """Makes it on the event loop, which is not to stand still."""
+        return make()
+
+    with anyio.fail_after(5.0):
+        assert (await complaint_of(made)).startswith(f"The tool made ran, but {says}")
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    "value", [{"n": naturals()}, cyclic(), [0] * 100_000, nested(200)], ids=["endless", "cyclic", "long", "deep"]
+)
+async def test_what_has_no_end_is_left_out_beside_its_text(value: Any) -> None:
+    @tool(render=lambda _: "made")
+    async def made() -> Any:
+        """Makes it."""
+        return value
+
+    assert await result_of(made) == ToolResult("c1", "made")
+
+
+def test_a_value_that_cannot_say_what_it_is_has_a_text_for_the_model() -> None:
+    assert "(dict: it has no form in JSON)" == ToolResult("c1", value={"m": Mute()}).for_model
 
 
 @pytest.mark.anyio
