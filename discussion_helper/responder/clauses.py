@@ -1,6 +1,6 @@
 """The clause splitter: a stream of tokens in, speakable sentences and clauses out, as early as is safe."""
 
-from discussion_helper.responder.conjunctions import CONJUNCTIONS
+from discussion_helper.responder.conjunctions import CONJUNCTIONS, PREPOSITIONS
 from discussion_helper.responder.punctuation import (
     CLOSERS,
     EM_DASHES,
@@ -20,6 +20,8 @@ __all__ = ["ClauseSplitter", "clauses_of"]
 _EAGER_WORDS = 8
 """The short minimum of the first clause holds until this many words are out (2-3 s of speech): enough that
 playback outlasts decoding and synthesising a long clause (95 tokens/s and 0.05 times real time, measured)."""
+
+_OPENERS = CONJUNCTIONS | PREPOSITIONS
 
 _FENCES = ("```", "~~~")
 
@@ -133,11 +135,11 @@ class ClauseSplitter:
         return (soft or dash or pause) and self._enough_words()
 
     def _pause(self, character: str) -> list[str]:
-        """Give the very first clause before a conjunction that has just ended."""
+        """Give the very first clause before a word that has just ended and begins a phrase."""
         if self._words or self._mark or not character.isspace():
             return []
         head, _, word = self._text.rstrip().rpartition(" ")
-        if word.lower() not in CONJUNCTIONS or word_count(head) < 2 * self._first_min_words or self._in_span(head):
+        if word.lower() not in _OPENERS or len(head.split()) < 2 * self._first_min_words or self._in_span(head):
             return []
         return self._emit(len(head))
 

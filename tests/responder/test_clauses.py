@@ -224,6 +224,25 @@ TEXTS = st.one_of(
 )
 
 
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("Please enter your agent number followed by the pound key, please.", "Please enter your agent number followed"),
+        ("The sun sets over the sea with hues of orange.", "The sun sets over the sea"),
+        ("Der Zug nach Hamburg fährt heute von Gleis acht.", "Der Zug nach Hamburg fährt heute"),
+        ("Go to the end of it.", "Go to the end of it."),
+        ("See https://example.com/a/b/c/d/e/f/g for more.", "See https://example.com/a/b/c/d/e/f/g for more."),
+    ],
+)
+def test_a_long_first_clause_ends_before_a_phrase_of_its_own(text: str, first: str) -> None:
+    assert split(text)[0] == first
+
+
+def test_only_the_first_clause_ends_before_a_phrase() -> None:
+    later = "The man in the house on the hill looked down at the people from the town."
+    assert split(f"Yes. {later}") == ["Yes.", later]
+
+
 @given(TEXTS, st.data())
 @settings(max_examples=400, deadline=None)
 def test_how_the_text_is_cut_into_chunks_changes_nothing(text: str, data: st.DataObject) -> None:
