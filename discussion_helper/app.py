@@ -117,7 +117,7 @@ async def open_talk(
             if recording is not None:
                 recording.follow(session)
             heard, played, files = devices.microphone, devices.loudspeaker, devices.files
-            async with governed(session, engine.lag, larger=_larger(recogniser), budgets=_budgets(choices)):
+            async with governed(session, engine.lag, **_switches(recogniser), budgets=_budgets(choices)):
                 yield Talk(session, heard, played, answers, files, engine.health, recording, thread)
         finally:
             with anyio.CancelScope(shield=True):
@@ -229,8 +229,15 @@ def _ears_and_voice(choices: Choices, settings: Settings) -> tuple[Recogniser, S
     return recogniser, PiperSynthesiser(choices.voice, language=settings.spoken_language)
 
 
-def _larger(recogniser: Recogniser) -> Switch | None:
-    return recogniser.use_full if isinstance(recogniser, TwoSizes) else None
+def _switches(recogniser: Recogniser) -> dict[str, Switch]:
+    """What a late machine turns off of it, as `governed` takes it."""
+    switches: dict[str, Switch] = {}
+    if isinstance(recogniser, TwoSizes):
+        switches["larger"] = recogniser.use_full
+        recogniser = recogniser.full
+    if isinstance(recogniser, SecondOpinion):
+        switches["second"] = recogniser.use_second
+    return switches
 
 
 def _budgets(choices: Choices) -> Budgets:

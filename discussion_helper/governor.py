@@ -6,9 +6,10 @@ from typing import Any
 
 __all__ = ["SHEDS", "STAGES", "Budgets", "Change", "Governor", "Hysteresis", "Sheds"]
 
-SHEDS = ("interim", "speculation", "recogniser")
-"""In the order in which they go: the words of a turn that goes on, replies begun ahead of time, the larger recogniser.
-They come back in the opposite order."""
+SHEDS = ("interim", "speculation", "second_opinion", "recogniser")
+"""In the order in which they go: the words of a turn that goes on, replies begun ahead of time, the larger
+recogniser that is asked where the first is unsure, the larger one that reads everything. They come back in the opposite
+order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -89,7 +89,9 @@ async def test_a_talk_judges_reads_learns_and_answers_ahead_and_a_replay_of_it_d
     assert [note for note in notes if isinstance(note, ProsodyWanted)]
 
 
-@pytest.mark.parametrize(("stt", "kind", "sheds"), [("tiny.en", SecondOpinion, SHEDS[:2]), ("base", TwoSizes, SHEDS)])
+@pytest.mark.parametrize(
+    ("stt", "kind", "sheds"), [("tiny.en", SecondOpinion, SHEDS[:3]), ("base", TwoSizes, (*SHEDS[:2], SHEDS[3]))]
+)
 async def test_a_talk_has_the_recognisers_that_are_here_and_does_without_what_it_can(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stt: str, kind: type[object], sheds: tuple[str, ...]
 ) -> None:
@@ -101,7 +103,8 @@ async def test_a_talk_has_the_recognisers_that_are_here_and_does_without_what_it
 
     @asynccontextmanager
     async def spied(session: Any, lag: Any, **more: Any) -> AsyncIterator[None]:
-        switched.append(tuple(switches_of(session, larger=more["larger"])))
+        of_recogniser = {name: more[name] for name in ("second", "larger") if name in more}
+        switched.append(tuple(switches_of(session, **of_recogniser)))
         async with governed(session, lag, **more):
             yield
 

@@ -10,6 +10,7 @@ FIX = "Close other programs that keep the processor busy."
 _WHAT = {
     "interim": "words shown while you speak",
     "speculation": "answers begun ahead of time",
+    "second_opinion": "a second opinion on what is unclear",
     "recogniser": "the larger recogniser",
 }
 _WHY = {

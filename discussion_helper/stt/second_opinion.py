@@ -36,7 +36,7 @@ class SecondOpinion:
     babble the mean is above 1.2 wherever both have words. Of 46 turns (23 clips, as recorded and at -20 dBFS) it was
     asked about four, those of two clips, and changed no word for the better: it is there for what is short.
 
-    It owns both. A second one that fails is not asked again, which is logged.
+    It owns both. A second one that fails is not asked again, which is logged; nor is one while `use_second` says so.
     """
 
     def __init__(self, first: Recogniser, second: Recogniser, *, within_s: float = WITHIN_S) -> None:
@@ -46,11 +46,16 @@ class SecondOpinion:
         self._second = second
         self._within_s = within_s
         self._failed = False
+        self._wanted = True
+
+    async def use_second(self, on: bool) -> None:
+        """Ask the second one, or leave it alone; a call that has begun ends as it would have."""
+        self._wanted = on
 
     async def recognise(self, samples: Samples, *, voiced_s: float | None = None) -> Recognised:
         """As the first, with up to `within_s` more. Raises what the first raises."""
         first = await self._first.recognise(samples, voiced_s=voiced_s)
-        if self._failed or not _is_unsure(first) or len(samples) > LONGEST_S * RATE:
+        if self._failed or not self._wanted or not _is_unsure(first) or len(samples) > LONGEST_S * RATE:
             return first
         second = await self._asked(samples, voiced_s)
         return first if second is None or not second.text else _joined(first, second)

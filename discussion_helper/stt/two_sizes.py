@@ -15,7 +15,7 @@ class TwoSizes:
     """
 
     def __init__(self, full: Recogniser, small: Recogniser) -> None:
-        self._full = full
+        self.full = full
         self._small = small
         self._used = full
 
@@ -23,7 +23,7 @@ class TwoSizes:
         """Use the full one, or the small one once it is loaded. Raises as its `warmup`; then nothing has changed."""
         if not on:
             await self._small.warmup()
-        self._used = self._full if on else self._small
+        self._used = self.full if on else self._small
 
     async def recognise(self, samples: Samples, *, voiced_s: float | None = None) -> Recognised:
         """As the one that is used."""
@@ -31,10 +31,10 @@ class TwoSizes:
 
     async def warmup(self) -> None:
         """Load the full one."""
-        await self._full.warmup()
+        await self.full.warmup()
 
     async def aclose(self) -> None:
         """Release both; idempotent."""
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._full.aclose)
+            tasks.start_soon(self.full.aclose)
             tasks.start_soon(self._small.aclose)

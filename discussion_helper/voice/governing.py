@@ -40,9 +40,10 @@ class Waits(Protocol):
     """Seconds; whoever looks takes them."""
 
 
-def switches_of(session: Session, *, larger: Switch | None = None) -> dict[str, Switch]:
-    """What this session can do without; `larger` is the switch of its larger recogniser. What is off already is none of
-    it.
+def switches_of(session: Session, *, second: Switch | None = None, larger: Switch | None = None) -> dict[str, Switch]:
+    """What this session can do without. What is off already is none of it.
+
+    `second` is the switch of the recogniser that gives a second opinion, `larger` that of the larger of two sizes.
     """
     listener, tally = session.discussion.listener, session.discussion.speculation
     switches: dict[str, Switch] = {}
@@ -58,9 +59,8 @@ def switches_of(session: Session, *, larger: Switch | None = None) -> dict[str, 
             tally.on = on
 
         switches["speculation"] = speculation
-    if larger is not None:
-        switches["recogniser"] = larger
-    return switches
+    of_recogniser = {"second_opinion": second, "recogniser": larger}
+    return switches | {what: switch for what, switch in of_recogniser.items() if switch is not None}
 
 
 class Governing:
@@ -128,10 +128,15 @@ def _taken(seconds: deque[float]) -> list[float]:
 
 @asynccontextmanager
 async def governed(
-    session: Session, lag: Callable[[], Lag], *, larger: Switch | None = None, budgets: Budgets | None = None
+    session: Session,
+    lag: Callable[[], Lag],
+    *,
+    second: Switch | None = None,
+    larger: Switch | None = None,
+    budgets: Budgets | None = None,
 ) -> AsyncIterator[None]:
     """While the session runs inside the block, it does without what its machine is too late for."""
-    governing = Governing(session, lag, switches_of(session, larger=larger), budgets=budgets)
+    governing = Governing(session, lag, switches_of(session, second=second, larger=larger), budgets=budgets)
     running = Background(governing.run, name="the governor").start()
     try:
         yield

@@ -65,6 +65,17 @@ def five(doubt: float = 0.9) -> Reader:
     return Reader(said("five five", doubt))
 
 
+async def test_a_machine_that_is_late_does_without_it_and_has_it_back() -> None:
+    second = five()
+    both = SecondOpinion(Reader(said("fife.", 1.5)), second)
+
+    await both.use_second(False)
+    alone = await both.recognise(VOICE, voiced_s=0.5)
+    assert ("fife.", []) == (alone.text, second.asked)
+    await both.use_second(True)
+    assert ("five five", [0.5]) == ((await both.recognise(VOICE, voiced_s=0.5)).text, second.asked)
+
+
 async def test_what_the_first_is_sure_of_it_is_not_asked() -> None:
     second = five()
     first = said("Hello there.", UNSURE)

@@ -63,16 +63,21 @@ class Governed:
     """A session of fakes, and what was told."""
 
     def __init__(self) -> None:
-        self.listener, self.voice, self.lag, self.used_full = Measuring(), Waiting(), Lag(), True
+        self.listener, self.voice, self.lag = Measuring(), Waiting(), Lag()
+        self.used_full = self.used_second = True
         self.session = Session(self.listener, EchoResponder(), self.voice, Policy(silence_timeout_s=0.0))
         self.told: list[Event] = []
 
     async def use_full(self, on: bool) -> None:
         self.used_full = on
 
+    async def use_second(self, on: bool) -> None:
+        assert self.used_full
+        self.used_second = on
+
     async def run(self, main: Callable[[], Awaitable[None]], **how: Any) -> None:
         async with (
-            governed(self.session, lambda: self.lag, larger=self.use_full, **how),
+            governed(self.session, lambda: self.lag, second=self.use_second, larger=self.use_full, **how),
             anyio.create_task_group() as all_,
         ):
             all_.start_soon(self._follow, self.session.events("shed"))
@@ -95,22 +100,24 @@ async def test_what_goes_is_off_and_told_and_what_comes_back_is_on() -> None:
     async def main() -> None:
         talk.lag = Lag(detectors_s=0.12)
         await talk.listener.pulse(10.0)
-        assert (False, False, False) == (
+        assert (False, False, False, False) == (
             talk.listener.interim,
             talk.session.discussion.speculation.on,
+            talk.used_second,
             talk.used_full,
         )
-        assert {"now": list(SHEDS), "times": 3} == talk.session.state["shed"]
+        assert {"now": list(SHEDS), "times": 4} == talk.session.state["shed"]
         talk.lag = Lag()
-        await talk.listener.pulse(80.0)
+        await talk.listener.pulse(100.0)
         assert talk.listener.interim
         assert talk.session.discussion.speculation.on
+        assert talk.used_second
         assert talk.used_full
-        assert {"now": [], "times": 3} == talk.session.state["shed"]
+        assert {"now": [], "times": 4} == talk.session.state["shed"]
 
     await talk.run(main)
-    assert [(what, "shed", "detectors") for what in SHEDS] == talk.changes[:3]
-    assert [(what, "restored") for what in reversed(SHEDS)] == [change[:2] for change in talk.changes[3:]]
+    assert [(what, "shed", "detectors") for what in SHEDS] == talk.changes[: len(SHEDS)]
+    assert [(what, "restored") for what in reversed(SHEDS)] == [change[:2] for change in talk.changes[len(SHEDS) :]]
     assert 0.12 == talk.told[0].data["late_s"]
 
 
