@@ -67,6 +67,8 @@ class Session:
         self._supervisor: Background[None] = Background(self._supervise, name="a session")
         self._wake = anyio.Event()
         self._stopping = False
+        self._attention = ""
+        self._ending: dict[str, Any] = {}
         self._failure: BaseException | None = None
         self._trace: TracebackType | None = None
         self.started = False
@@ -173,12 +175,19 @@ class Session:
 
     @property
     def state(self) -> dict[str, Any]:
-        """All that a watcher needs to catch up."""
+        """All that a watcher needs to catch up; once it has ended also what the `ended` event says: why, and its error.
+
+        `attention`: what the last event of that kind told, "awake", "asleep", "pressed" or "released"; "" where there
+        was none, or it is over.
+        """
         return {
             "id": self.id,
             "kind": "voice",
             "running": self.started and not self.ended,
             "elapsed_s": round(self.discussion.clock.now(), 3),
+            "turn_policy": self.discussion.policy.turn_policy,
+            "attention": self._attention,
+            **self._ending,
             **self.discussion.conversation.as_dict(),
             "speculation": self.discussion.speculation.as_dict(),
             "shed": self.discussion.sheds.as_dict(),
@@ -232,9 +241,11 @@ class Session:
         self.discussion.abandon()
         self.ended = True
         error = "; ".join(dict.fromkeys([*([told(*failures)] if failures else []), *problems]))
-        self.hub.close(
-            Event("ended", self.discussion.clock.now(), {"reason": reason} | ({"error": error} if error else {}))
-        )
+        self._attention = ""
+        self._ending = {"reason": reason} | ({"error": error} if error else {})
+        self.hub.close(Event("ended", self.discussion.clock.now(), dict(self._ending)))
 
     def _observe(self, kind: str, data: dict[str, Any]) -> None:
+        if kind == "attention":
+            self._attention = str(data.get("state", ""))
         self.hub.publish(Event(kind, self.discussion.clock.now(), data))

@@ -3,6 +3,7 @@
 import re
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
 from typing import Any, cast
 
 import anyio
@@ -579,10 +580,44 @@ async def test_state_holds_what_a_watcher_needs(session_of: Make) -> None:
     state = session.state
 
     keys = {"id", "kind", "floor", "running", "elapsed_s", "utterances", "timings", "interruption_rate"}
-    keys |= {"speculation", "shed"}
+    keys |= {"speculation", "shed", "turn_policy", "attention"}
     assert keys == set(state)
     assert ("voice", "speaking", True, 1.0) == (state["kind"], state["floor"], state["running"], state["elapsed_s"])
     await session.stop()
+
+
+@pytest.mark.parametrize("fails", [False, True], ids=["finished", "failed"])
+async def test_the_state_of_one_that_has_ended_says_why(session_of: Make, fails: bool) -> None:
+    session = Session(ScriptedListener(["hello"]), FailingResponder(), SilentVoice()) if fails else session_of("one")
+    with suppress(ConnectionError):
+        await session.start().wait()
+    ended = await anext(session.events())
+
+    told = {"reason": "failed", "error": "the model went away"} if fails else {"reason": "finished"}
+    assert told == {key: value for key, value in session.state.items() if key in ("reason", "error")} == ended.data
+    assert session.state["running"] is False
+
+
+async def test_the_state_says_whether_anything_is_heard() -> None:
+    class Awake(ScriptedListener):
+        async def utterances(self) -> AsyncIterator[Utterance]:
+            assert self._reporter is not None
+            for state in ("asleep", "awake"):
+                self._reporter.report("attention", state=state, why="a test")
+                yield Utterance("user", state)
+
+    session = Session(Awake([]), EchoResponder(), SilentVoice(1.0), Policy(turn_policy="wake_word"))
+    states = [session.state]
+    session.start()
+    for _ in range(2):
+        await until_floor(session, Floor.SPEAKING)
+        states.append(session.state)
+        await until_floor(session, Floor.LISTENING)
+    await session.wait()
+    states.append(session.state)
+
+    assert ["", "asleep", "awake", ""] == [state["attention"] for state in states]
+    assert {"wake_word"} == {state["turn_policy"] for state in states}
 
 
 async def test_turns_are_stored_before_they_are_answered() -> None:

@@ -52,6 +52,8 @@ def test_only_what_is_said_with_the_key_down_is_a_turn_and_a_press_cuts_the_agen
         await room.quiet(2.5)
         assert [] == session.discussion.conversation.utterances
         assert await session.press() is False
+        await anyio.sleep(0.1)
+        assert ("push_to_talk", "pressed") == (session.state["turn_policy"], session.state["attention"])
         room.say(STORY, text="to somebody else")
         await anyio.sleep(1.8)
         released_s = room.now_s

@@ -10,13 +10,14 @@ import pytest
 from starlette.applications import Starlette
 
 from discussion_helper.doctor import Finding
-from discussion_helper.errors import DeviceError, ModelMissing
+from discussion_helper.errors import DeviceError, EndpointUnreachable, ModelMissing
 from discussion_helper.registry import Sessions
+from discussion_helper.responder.endpoint import EndpointResponder
 from discussion_helper.session import Session
 from discussion_helper.testing import EchoResponder, ScriptedListener, SilentVoice
 from discussion_helper.text import Manager
 from discussion_helper.text.providers.scripted import FOREVER, ScriptedProvider
-from discussion_helper.web import Limits, Wish
+from discussion_helper.web import Limits, Wish, bound_socket
 
 pytestmark = pytest.mark.anyio
 
@@ -452,6 +453,35 @@ async def test_a_body_that_does_not_come_and_an_answer_that_does_not_come_have_a
 def test_a_limit_that_is_none_is_refused(limits: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=f"{next(iter(limits))}: "):
         Limits(**limits)
+
+
+async def test_the_state_of_a_voice_session_that_failed_says_why_and_holds_no_secret(
+    app_of: AppOf, client_of: ClientOf
+) -> None:
+    with bound_socket("127.0.0.1", 0) as free:
+        nobody = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+    responder = EndpointResponder(base_url=nobody, model="m", api_key="sk-secret", first_token_s=1.0)
+    session = Session(ScriptedListener(["Hello"]), responder, SilentVoice(), id="failed-one")
+    app = app_of()
+    async with client_of(app) as client:
+        app.state.sessions.add(session.start())
+        with pytest.raises(EndpointUnreachable):
+            await session.wait()
+        shown = await client.get("/sessions/failed-one")
+
+    state = shown.json()
+    assert (False, "failed") == (state["running"], state["reason"])
+    assert "cannot be reached" in state["error"]
+    assert "sk-secret" not in shown.text
+
+
+async def test_the_state_says_what_the_key_is_for(app_of: AppOf, client_of: ClientOf) -> None:
+    async with client_of(app_of()) as client:
+        url = (await client.post("/sessions", json={**FAKE, "turn_policy": "push_to_talk"})).json()["url"]
+        session_at(client, url).discussion._record.report("attention", state="pressed", why="push to talk")
+        state = (await client.get(url)).json()
+
+    assert ("push_to_talk", "pressed") == (state["turn_policy"], state["attention"])
 
 
 def session_at(client: Any, url: str) -> Any:
