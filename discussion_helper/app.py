@@ -26,9 +26,10 @@ from discussion_helper.recorder.talk_recording import TalkRecording, recording_t
 from discussion_helper.recorder.tapped_echo import TappedEcho
 from discussion_helper.recorder.trials import settings_for
 from discussion_helper.responder.base import EndpointChoice, api_key_for
+from discussion_helper.responder.phrases import let_me_see, one_moment
 from discussion_helper.responder.prompt import system_prompt
 from discussion_helper.session import Session
-from discussion_helper.settings import Settings
+from discussion_helper.settings import AUTO, Settings
 from discussion_helper.stt.base import Recogniser
 from discussion_helper.stt.second_opinion import SecondOpinion
 from discussion_helper.stt.two_sizes import TwoSizes
@@ -43,6 +44,7 @@ from discussion_helper.voice.hearing import EchoPath as AnyEchoPath
 from discussion_helper.voice.hearing import Hearing
 from discussion_helper.voice.pause_file import PauseFile
 from discussion_helper.voice.scoring import Scorer, ScoringThread
+from discussion_helper.voice.session_language import language_of
 
 __all__ = ["LLM_MODEL", "Talk", "model_names", "open_talk", "responder_for"]
 
@@ -103,7 +105,8 @@ async def open_talk(
         recording_to(record, header) as recording,
         _engine(devices, settings, None if recording is None else recording.recorder, scorer, pauses) as engine,
     ):
-        answering, answers = await anyio.to_thread.run_sync(_answering, responder, choices.llm, settings)
+        spoken = language_of(recogniser, settings.spoken_language or "")
+        answering, answers = await anyio.to_thread.run_sync(_answering, responder, choices.llm, settings, spoken)
         session = session_on(
             engine,
             recogniser=recogniser,
@@ -251,32 +254,41 @@ def _answers(own: Responder | None, choices: Choices, settings: Settings) -> str
 
 
 def _answering(
-    own: Responder | None, choice: Path | EndpointChoice | None, settings: Settings
+    own: Responder | None, choice: Path | EndpointChoice | None, settings: Settings, language: Callable[[], str]
 ) -> tuple[Responder, str]:
     """What answers, and its name."""
     if own is not None or choice is None:
         assert own is not None
         return own, type(own).__name__
-    return responder_for(choice, settings), describe_llm(choice, settings)
+    return responder_for(choice, settings, language), describe_llm(choice, settings)
 
 
-def responder_for(choice: Path | EndpointChoice, settings: Settings) -> Responder:
-    """What answers; its model is loaded by its warm-up."""
+def responder_for(
+    choice: Path | EndpointChoice, settings: Settings, language: Callable[[], str] | None = None
+) -> Responder:
+    """What answers; its model is loaded by its warm-up.
+
+    `language` gives that of the talk when something is to be said in it; None = that of the settings.
+    """
+    manners = _manners(settings, language or (lambda: settings.spoken_language or ""))
     prompt = system_prompt(settings.spoken_language or "", text=settings.system)
     if isinstance(choice, Path):
         from discussion_helper.responder.embedded import EmbeddedResponder
 
-        return EmbeddedResponder(choice, system=prompt, **_manners(settings))
+        return EmbeddedResponder(choice, system=prompt, **manners)
     from discussion_helper.responder.endpoint import EndpointResponder
 
     key = api_key_for(choice.base_url, os.environ)
-    return EndpointResponder(
-        base_url=choice.base_url, api_key=key, model=choice.model, system=prompt, **_manners(settings)
-    )
+    return EndpointResponder(base_url=choice.base_url, api_key=key, model=choice.model, system=prompt, **manners)
 
 
-def _manners(settings: Settings) -> dict[str, Any]:
+def _manners(settings: Settings, language: Callable[[], str]) -> dict[str, Any]:
     """What every responder is told."""
     from discussion_helper.tools.loading import load_tools
 
-    return {"language": settings.language, "tools": load_tools(settings.tools), "filler": settings.filler}
+    follows = settings.filler.strip().lower() == AUTO
+    return {
+        "moment": lambda: one_moment(language()),
+        "filler": (lambda: let_me_see(language())) if follows else settings.filler,
+        "tools": load_tools(settings.tools),
+    }

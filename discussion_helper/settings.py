@@ -37,7 +37,8 @@ class Settings:
     tools: str = ""
     """MODULE:NAME of the tools that the language model may call; that module is imported. "" = none."""
     filler: str = ""
-    """What is said when an answer takes longer than a second to begin; "" = nothing."""
+    """What is said when an answer takes longer than a second to begin; "auto" = "Let me see." in the conversation's
+    language, "" = nothing."""
     microphone: str | None = None
     """Part of the microphone's name and host API; None = the default."""
     loudspeaker: str | None = None

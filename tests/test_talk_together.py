@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -150,3 +151,33 @@ async def test_what_is_likely_to_be_said_reaches_the_recogniser_and_a_filler_wha
 
     assert ("Aachen",) == made["ears"]["hints"]
     assert "Let me see." == made["answers"]["filler"]
+
+
+def _given(text: str, _: object) -> str:
+    return text
+
+
+async def test_one_moment_is_said_in_the_language_that_was_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import discussion_helper.responder.endpoint as endpoint
+    from discussion_helper.stt.whisper import WhisperRecogniser
+
+    given: dict[str, Any] = {}
+    real = endpoint.EndpointResponder
+    monkeypatch.setattr(endpoint, "EndpointResponder", lambda **more: given.update(more) or real(**more))
+    settings = Settings(
+        inputs=(CLIP,),
+        output=tmp_path / "talk.wav",
+        llm="some@http://127.0.0.1:9/v1",
+        language="auto",
+        stt="base",
+        filler="auto",
+    )
+    said = []
+    async with app.open_talk(settings):
+        for language in ("", "de"):
+            monkeypatch.setattr(WhisperRecogniser, "session_language", property(partial(_given, language)))
+            said.append((given["moment"](), given["filler"]()))
+
+    assert [("", ""), ("Einen Moment.", "Mal sehen.")] == said

@@ -41,7 +41,7 @@ def _add_parts(parser: argparse.ArgumentParser) -> None:
     )
     text = "tools that the model may call: a function or a list of them in a module, which is imported"
     parts.add_argument("--tools", metavar="MODULE:NAME", default=_DEFAULTS.tools, help=text)
-    text = "what is said when an answer is slow to begin (default: nothing)"
+    text = "what is said when an answer is slow to begin; auto = something in its language (default: nothing)"
     parts.add_argument("--filler", action=Given, metavar="TEXT", default=_DEFAULTS.filler, help=text)
 
 

@@ -12,6 +12,7 @@ from discussion_helper.background import LET_GO_S, Background
 from discussion_helper.clock import now
 from discussion_helper.errors import SettingError
 from discussion_helper.parts import Reporter
+from discussion_helper.responder.phrases import Phrase, text_of
 from discussion_helper.tools.calls import ToolCall, ToolResult
 from discussion_helper.tools.toolbox import Toolbox
 from discussion_helper.tools.wire import CUT_OFF, WireIds, wire_call, wire_result
@@ -31,7 +32,7 @@ _STOP_S = 4 * LET_GO_S
 class Moment:
     """What is said when tools have taken `after_s`, once a reply; "" = nothing."""
 
-    text: str
+    text: Phrase
     after_s: float = MOMENT_AFTER_S
 
     def __post_init__(self) -> None:
@@ -65,8 +66,8 @@ class Calling:
             if self._moment.text and not spoke:
                 with anyio.move_on_after(self._moment.after_s):
                     await running.finished()
-                if running.running:
-                    yield self._moment.text
+                if running.running and (text := text_of(self._moment.text)):
+                    yield text
                     self._moment = Moment("")
             await running.wait()
         finally:

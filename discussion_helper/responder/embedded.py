@@ -16,7 +16,7 @@ from discussion_helper.responder.decoding import Decoding
 from discussion_helper.responder.embedded_model import EmbeddedModel, EmbeddedRequest
 from discussion_helper.responder.filler import with_filler
 from discussion_helper.responder.history import was_cut, without_fragments
-from discussion_helper.responder.phrases import one_moment
+from discussion_helper.responder.phrases import Phrase, one_moment
 from discussion_helper.responder.prompt import system_prompt
 from discussion_helper.responder.reasoning import ReasoningFilter
 from discussion_helper.responder.turns_with_tools import ids_of_calls, with_calls
@@ -65,9 +65,9 @@ class EmbeddedResponder:
         language: str = "en",
         tools: Iterable[Tool | Callable[..., Any]] = (),
         chat_template: str | None = None,
-        moment: str | None = None,
+        moment: Phrase | None = None,
         moment_after_s: float = MOMENT_AFTER_S,
-        filler: str = "",
+        filler: Phrase = "",
     ) -> None:
         """`system`: None = system_prompt(language). `context`: tokens of conversation and reply. `seed`: None = random.
 

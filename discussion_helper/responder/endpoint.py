@@ -14,7 +14,7 @@ from discussion_helper.responder.endpoint_reply import EndpointReply
 from discussion_helper.responder.filler import with_filler
 from discussion_helper.responder.history import with_notes
 from discussion_helper.responder.patience import Limits
-from discussion_helper.responder.phrases import one_moment
+from discussion_helper.responder.phrases import Phrase, one_moment
 from discussion_helper.responder.prompt import system_prompt
 from discussion_helper.responder.turns_with_tools import ids_of_calls, with_calls
 from discussion_helper.responder.window import Window, told_context
@@ -55,17 +55,17 @@ class EndpointResponder:
         max_chars: int = 4000,
         language: str = "en",
         tools: Iterable[Tool | Callable[..., Any]] = (),
-        moment: str | None = None,
+        moment: Phrase | None = None,
         moment_after_s: float = MOMENT_AFTER_S,
-        filler: str = "",
+        filler: Phrase = "",
         context: int | None = None,
     ) -> None:
         """`system`: None = system_prompt(language). `options`: more fields of the request, such as `temperature`.
 
         `tools`: functions that the model may call. `moment`: what is said when they take longer than
         `moment_after_s`; None = "One moment." in `language`, "" = nothing. `filler`: what is said when a reply takes
-        longer than a second to begin; "" = nothing. `context`: tokens that the model takes; None = what the server
-        tells, else an estimate (see `window`).
+        longer than a second to begin; "" = nothing. Each of the two may also be what gives the text, asked each time.
+        `context`: tokens that the model takes; None = what the server tells, else an estimate (see `window`).
 
         Limits: `first_token_s` from the request to its first text or reasoning, `between_s` between two pieces,
         `thinking_s` from the request, or a piece of text, to the next text when the model reasons, and `max_chars` of

@@ -6,6 +6,7 @@ import anyio
 
 from discussion_helper.background import LET_GO_S, Background
 from discussion_helper.parts import Committed
+from discussion_helper.responder.phrases import Phrase, text_of
 
 __all__ = ["FILLER_AFTER_S", "with_filler"]
 
@@ -15,7 +16,7 @@ FILLER_AFTER_S = 1.0
 
 
 async def with_filler(
-    clauses: AsyncIterator[str], filler: str, *, committed: Committed | None = None, after_s: float = FILLER_AFTER_S
+    clauses: AsyncIterator[str], filler: Phrase, *, committed: Committed | None = None, after_s: float = FILLER_AFTER_S
 ) -> AsyncGenerator[str, None]:
     """The clauses, and before the first one `filler` when that takes longer than `after_s`; "" = never.
 
@@ -32,8 +33,8 @@ async def with_filler(
                 await _either(reading, committed)
             with anyio.move_on_after(after_s):
                 await reading.finished()
-            if reading.running:
-                yield filler
+            if reading.running and (text := text_of(filler)):
+                yield text
             begun = await reading.wait()
         finally:
             if reading.running:

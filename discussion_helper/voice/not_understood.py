@@ -6,8 +6,9 @@ from functools import cache
 from importlib.resources import files
 
 from discussion_helper.not_understood import SLOW_S, Kind
-from discussion_helper.stt.base import Recognised, Recogniser, TellsLanguage
+from discussion_helper.stt.base import Recognised, Recogniser
 from discussion_helper.voice.notes import Turn
+from discussion_helper.voice.session_language import language_of
 
 __all__ = ["ECHO_S", "LEAST_VOICED_S", "OWN_WORDS", "SLOW", "apologies_in", "apologies_of", "listed", "why_unclear"]
 
@@ -37,16 +38,9 @@ def apologies_in(language: str) -> Callable[[Kind], str]:
 
 
 def apologies_of(recogniser: Recogniser, language: str) -> Callable[[Kind], str]:
-    """The texts in the language that the session has when they are said, which its recogniser may find out.
-
-    `language` where the recogniser cannot say it, or has found none yet.
-    """
-
-    def text(kind: Kind) -> str:
-        found = recogniser.session_language if isinstance(recogniser, TellsLanguage) else ""
-        return apologies_in(found or language)(kind)
-
-    return text
+    """The texts in the language that the session has when they are said: see `language_of`."""
+    found = language_of(recogniser, language)
+    return lambda kind: apologies_in(found())(kind)
 
 
 def why_unclear(result: Recognised, note: Turn) -> str:

@@ -13,6 +13,7 @@ from discussion_helper.errors import EndpointStalled, SettingError
 from discussion_helper.parts import Attachable, Reporter
 from discussion_helper.responder.calling import ROUNDS
 from discussion_helper.responder.endpoint import EndpointResponder
+from discussion_helper.responder.phrases import Phrase, one_moment, text_of
 from discussion_helper.tools import Tool, tool
 from discussion_helper.tools.wire import CUT_OFF
 from discussion_helper.types import Message
@@ -199,8 +200,9 @@ async def test_what_goes_wrong_with_a_call_is_told_to_the_model(endpoint: "FakeE
     assert all(len(result) < 1_000 for result in results.values())
 
 
+@pytest.mark.parametrize("found_out", [False, True])
 async def test_a_slow_tool_is_announced_once_in_the_language_and_a_quick_one_is_not(
-    endpoint: "FakeEndpoint", make: Make
+    endpoint: "FakeEndpoint", make: Make, found_out: bool
 ) -> None:
     go_on = anyio.Event()
 
@@ -211,7 +213,8 @@ async def test_a_slow_tool_is_announced_once_in_the_language_and_a_quick_one_is_
         return "ok"
 
     endpoint.answer = in_turn(calling(call("slow")), calling(call("weather", {"city": "Rom"})), saying("Fertig."))
-    responder = make(slow, weather, language="de", moment_after_s=0.01)
+    options = {"moment": lambda: one_moment("de-AT")} if found_out else {"language": "de"}
+    responder = make(slow, weather, **options, moment_after_s=0.01)
     async with aclosing(responder.reply(ASKED)) as clauses:  # type: ignore[type-var]
         assert await anext(clauses) == "Einen Moment."
         go_on.set()
@@ -403,8 +406,11 @@ async def test_a_filler_is_said_only_where_it_is_asked_for_and_the_reply_is_slow
     monkeypatch.setattr(
         "discussion_helper.responder.filler.with_filler.__kwdefaults__", {"committed": None, "after_s": 0.01}
     )
-    async with aclosing(make(filler="Let me think.").reply(ASKED)) as clauses:  # type: ignore[type-var]
-        assert await anext(clauses) == "Let me think."
-        go_on.set()
-        assert [clause async for clause in clauses] == ["Here it is."]
+    fillers: list[Phrase] = ["Let me think.", lambda: "Mal sehen."]
+    for filler in fillers:
+        go_on = anyio.Event()
+        async with aclosing(make(filler=filler).reply(ASKED)) as clauses:  # type: ignore[type-var]
+            assert await anext(clauses) == text_of(filler)
+            go_on.set()
+            assert [clause async for clause in clauses] == ["Here it is."]
     assert await said(make()) == ["Here it is."]

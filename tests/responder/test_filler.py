@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from discussion_helper.background import Background
 from discussion_helper.responder.clauses import ClauseSplitter
 from discussion_helper.responder.filler import FILLER_AFTER_S, with_filler
+from discussion_helper.responder.phrases import Phrase
 from discussion_helper.settings import Settings
 
 pytestmark = pytest.mark.anyio
@@ -39,10 +40,12 @@ async def reply(delay_s: float, closed: list[str] | None = None) -> AsyncGenerat
         ("", 5.0, ["One.", "Two."]),
         ("Hm.", 0.9, ["One.", "Two."]),
         ("Hm.", 1.1, ["Hm.", "One.", "Two."]),
+        (lambda: "Mal sehen.", 1.1, ["Mal sehen.", "One.", "Two."]),
+        (lambda: "", 1.1, ["One.", "Two."]),
     ],
 )
 async def test_a_filler_comes_before_a_slow_first_clause_and_nowhere_else(
-    filler: str, delay_s: float, given: list[str]
+    filler: Phrase, delay_s: float, given: list[str]
 ) -> None:
     assert [it async for it in with_filler(reply(delay_s), filler)] == given
 

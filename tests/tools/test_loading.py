@@ -107,4 +107,15 @@ def test_the_settings_bring_them_to_what_answers(write: Write) -> None:
     responder = responder_for(choice, Settings(language="de", tools="my_tools:BOTH", filler="Hm."))
     assert [each["name"] for each in responder._tools.schemas] == ["weather", "clock"]  # type: ignore[attr-defined]
     assert responder._filler == "Hm."  # type: ignore[attr-defined]
-    assert responder._moment.text == "Einen Moment."  # type: ignore[attr-defined]
+    assert responder._moment.text() == "Einen Moment."  # type: ignore[attr-defined]
+
+
+def test_what_is_said_meanwhile_is_in_the_language_that_a_talk_has_at_that_time() -> None:
+    found = ["", "de", "fr", "xx"]
+    choice = EndpointChoice("m", "http://127.0.0.1:1/v1")
+    responder = responder_for(choice, Settings(language="auto", stt="base", filler="auto"), lambda: found[0])
+    said = []
+    while found:
+        said.append((responder._moment.text(), responder._filler()))  # type: ignore[attr-defined]
+        del found[0]
+    assert [("", ""), ("Einen Moment.", "Mal sehen."), ("Un instant.", "Voyons voir."), ("", "")] == said
