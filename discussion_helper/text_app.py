@@ -1,7 +1,7 @@
 """The composition root of text streams: from settings to a manager on a real store and a real model."""
 
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,7 @@ from discussion_helper.text.providers.base import Provider
 from discussion_helper.text.step import Step
 from discussion_helper.text.threads.base import Thread, ThreadStore, is_storable
 from discussion_helper.text.threads.sqlite import SqliteThreads
+from discussion_helper.text.tools import Tool, Tools
 from discussion_helper.text.transforms import answered_only, system_prompt
 
 __all__ = ["SYSTEM", "Texts", "check_system", "data_folder", "open_texts", "provider_for", "step_for"]
@@ -109,12 +110,13 @@ def _provider(
     return endpoint, endpoint.warmup
 
 
-def step_for(thread: Thread, system: str) -> Step:
-    """The system prompt stands before the turns of each call, and in no turn of the thread.
+def step_for(thread: Thread, system: str, tools: Sequence[Tool] = ()) -> Step:
+    """The system prompt stands before the turns of each call, and in no turn of the thread. `tools`: for the model.
 
     Of questions without an answer the model gets the newest one alone.
     """
     if system:
         thread.metadata[_KEPT_SYSTEM] = system
     told = thread.metadata.get(_KEPT_SYSTEM) or SYSTEM
-    return Step(transforms=[answered_only, system_prompt(told)])
+    offered = [Tools(*tools)] if tools else []
+    return Step(transforms=[answered_only, system_prompt(told)], handlers=offered, invoke_options=offered)

@@ -1,6 +1,7 @@
 """From settings to streams on a real store."""
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +11,15 @@ from discussion_helper import text_app
 from discussion_helper.commands.chat_request import ChatRequest, opened
 from discussion_helper.errors import ModelMissing, ResponderError, SettingError
 from discussion_helper.settings import Settings
-from discussion_helper.text.artifacts import TextDelta
+from discussion_helper.text import Manager, MemoryThreads
+from discussion_helper.text.artifacts import TextDelta, ToolCall, ToolResult
 from discussion_helper.text.errors import ProcessError
 from discussion_helper.text.inputs import UserMessageEvent
 from discussion_helper.text.providers.openai_compatible import EndpointProvider
 from discussion_helper.text.providers.scripted import ScriptedProvider
 from discussion_helper.text.threads.sqlite import SqliteThreads
-from discussion_helper.text_app import SYSTEM, data_folder, open_texts
+from discussion_helper.text_app import SYSTEM, data_folder, open_texts, step_for
+from discussion_helper.tools import Tool, Toolbox
 
 pytestmark = pytest.mark.anyio
 
@@ -61,6 +64,22 @@ async def test_a_threads_system_prompt_stays_until_there_is_another(provider: Sc
 
     assert ["Be brief.", "Be brief.", "Be kind.", "Be kind."] == [state.turns[0].text for state in provider.states]
     assert ["system", *["user", "assistant"] * 3, "user"] == [turn.role for turn in provider.states[3].turns]
+
+
+async def test_tools_are_offered_and_run_where_there_are_some() -> None:
+    def weather(city: str) -> str:
+        """The weather."""
+        return f"{city}: 22 °C"
+
+    called = ToolCall("1", "weather", '{"city": "Rome"}')
+    provider = ScriptedProvider([called], [TextDelta("It is warm.")])
+    step = partial(step_for, system="", tools=[Tool.of(weather)])
+    async with Manager(MemoryThreads(), provider, step) as manager:
+        await (await manager.create()).process(UserMessageEvent("How warm is it?"))
+
+    offered = [one.schemas for options in provider.options for one in options if isinstance(one, Toolbox)]
+    assert ["weather"] * 2 == [schema["name"] for schemas in offered for schema in schemas]
+    assert (ToolResult("1", "Rome: 22 °C"),) == provider.states[1].turns[-1].artifacts
 
 
 async def test_a_thread_in_which_nothing_was_said_is_forgotten(provider: ScriptedProvider, tmp_path: Path) -> None:

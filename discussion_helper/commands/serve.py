@@ -12,18 +12,19 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from discussion_helper.commands.option import Given, chosen_parts, with_file
+from discussion_helper.commands.option import chosen_parts, with_file
+from discussion_helper.commands.talk_options import add_parts, add_turn_policy
 from discussion_helper.errors import SettingError
+from discussion_helper.policy import Policy
 from discussion_helper.settings import Settings
 
 if TYPE_CHECKING:
     from discussion_helper.web import Server
 
-__all__ = ["PORT", "TOKEN_VARIABLE", "add_parser", "run"]
+__all__ = ["PORT", "TOKEN_VARIABLE", "add_parser", "run", "settings_of"]
 
 PORT = 7654
 TOKEN_VARIABLE = "DISCUSSION_HELPER_TOKEN"
-_USUAL = Settings()
 _LINK = """It shows the routes, which this browser may then use; a program sends `Authorization: Bearer TOKEN`.
 The link is the key: whoever has it may talk here. Ctrl-C ends."""
 
@@ -39,14 +40,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument("--allow-host", action="append", default=[], metavar="NAME", help=text)
     text = "SQLite file that keeps the threads of text sessions (default: those of `chat`; :memory: = none is kept)"
     parser.add_argument("--store", type=Path, metavar="FILE", help=text)
-    for name, metavar, text in (
-        ("system", "TEXT", "what the model is told about itself"),
-        ("language", "CODE", "language (default: %(default)s)"),
-        ("stt", "NAME", "recogniser's model (default: %(default)s)"),
-        ("voice", "NAME", "voice's model (default: %(default)s)"),
-        ("llm", "SPEC", "what answers (default: %(default)s)"),
-    ):
-        parser.add_argument(f"--{name}", default=getattr(_USUAL, name), metavar=metavar, help=text, action=Given)
+    add_parts(parser)
+    add_turn_policy(parser.add_argument_group("sessions by voice that bring no turn_policy of their own"))
     parser.add_argument("--device", metavar="NAME", help="part of the name of microphone and loudspeaker")
     parser.set_defaults(run=run, microphone=None, loudspeaker=None)
 
@@ -61,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not is_loopback(arguments.host) and not arguments.allow_host:
         what = f"host: {arguments.host} can be reached from other machines, without encryption."
         raise SettingError(what, fix="Leave --host out, or name who may ask for it with --allow-host NAME.")
-    settings = replace(chosen_parts(arguments), system=arguments.system)
+    settings = settings_of(arguments)
     _check(settings)
     _warn(settings, arguments)
     checked_file("--store", arguments.store)
@@ -72,14 +67,32 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def settings_of(arguments: argparse.Namespace) -> Settings:
+    """The settings of its sessions. Their policy is that of those by voice that bring no `turn_policy` of their own.
+
+    Raises SettingError.
+    """
+    return replace(
+        chosen_parts(arguments),
+        system=arguments.system,
+        tools=arguments.tools,
+        filler=arguments.filler,
+        policy=Policy(turn_policy=arguments.turn_policy, wake_word=arguments.wake_word),
+    )
+
+
 def _check(settings: Settings) -> None:
     """What cannot become right while it is served. Models that are missing can. Raises SettingError."""
-    from discussion_helper.choices import llm_of, recogniser_of, voice_of
+    from discussion_helper.choices import llm_of, recogniser_of, voice_of, wake_word_of
+    from discussion_helper.stt.hints import Hints
     from discussion_helper.text_app import check_system
+    from discussion_helper.tools.loading import load_tools
 
     check_system(settings.system)
+    load_tools(settings.tools)
+    Hints(settings.hints)
     recogniser_of(replace(settings, language="en"))  # that there is one of that name; every one knows English
-    for choose in (voice_of, llm_of):
+    for choose in (voice_of, llm_of, wake_word_of):
         choose(settings)
 
 
@@ -106,16 +119,18 @@ async def _serve(arguments: argparse.Namespace, settings: Settings, token: str, 
     from discussion_helper.text import Manager, SqliteThreads
     from discussion_helper.text.providers.deferred import DeferredProvider
     from discussion_helper.text_app import data_folder, provider_for, step_for
+    from discussion_helper.tools.loading import load_tools
     from discussion_helper.web import Server, create_app
 
     parts = ServeParts(settings)
     provider = DeferredProvider(lambda: provider_for(settings))
+    tools = load_tools(settings.tools)
     path = arguments.store or await anyio.to_thread.run_sync(data_folder) / "threads.sqlite"
     async with AsyncExitStack() as stack:
         stack.push_async_callback(provider.aclose)
         store = await stack.enter_async_context(SqliteThreads(path))
         sessions = await stack.enter_async_context(Sessions[Session]())
-        manager = Manager(store, provider, lambda thread: step_for(thread, settings.system), sessions=sessions)
+        manager = Manager(store, provider, partial(step_for, system=settings.system, tools=tools), sessions=sessions)
         await stack.enter_async_context(manager)
 
         async def end() -> None:
@@ -128,6 +143,7 @@ async def _serve(arguments: argparse.Namespace, settings: Settings, token: str, 
             open_voice=parts.open_voice,
             open_responder=parts.open_responder,
             examine=partial(examine, settings),
+            policy=settings.policy,
             allowed_hosts=arguments.allow_host,
         )
         link = _Link(listening, token)

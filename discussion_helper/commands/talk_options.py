@@ -1,4 +1,4 @@
-"""The options of a talk: its parts, its devices and its manners."""
+"""The options of a talk: its parts, its devices and its manners; some of them are those of `serve` too."""
 
 import argparse
 from pathlib import Path
@@ -6,19 +6,20 @@ from pathlib import Path
 from discussion_helper.commands.option import Given
 from discussion_helper.settings import Settings
 
-__all__ = ["add_options"]
+__all__ = ["add_options", "add_parts", "add_turn_policy"]
 
 _DEFAULTS = Settings()
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what `settings_of` reads."""
-    _add_parts(parser)
+    add_parts(parser)
     _add_devices(parser)
     _add_policy(parser)
 
 
-def _add_parts(parser: argparse.ArgumentParser) -> None:
+def add_parts(parser: argparse.ArgumentParser) -> None:
+    """Add those of the parts, which `serve` has as well."""
     parts = parser.add_argument_group("what listens, answers and speaks")
     text = "language, or auto (default: %(default)s)"
     parts.add_argument("--language", action=Given, metavar="CODE", default=_DEFAULTS.language, help=text)
@@ -58,7 +59,7 @@ def _add_devices(parser: argparse.ArgumentParser) -> None:
 
 def _add_policy(parser: argparse.ArgumentParser) -> None:
     policy = parser.add_argument_group("manners")
-    _add_turn_policy(policy)
+    add_turn_policy(policy)
     text = "wait twice as long for a speaker who pauses"
     policy.add_argument("--patient", action="store_true", help=text)
     text = "answers cannot be interrupted by talking, or can, whatever the settings file says"
@@ -70,7 +71,8 @@ def _add_policy(parser: argparse.ArgumentParser) -> None:
     policy.add_argument("--silence-timeout", action=Given, metavar="S", type=float, default=0.0, help=text)
 
 
-def _add_turn_policy(group: "argparse._ArgumentGroup") -> None:
+def add_turn_policy(group: "argparse._ArgumentGroup") -> None:
+    """Add those of when what is heard may be a turn, which `serve` has as well."""
     group.set_defaults(turn_policy=_DEFAULTS.policy.turn_policy, wake_word=_DEFAULTS.policy.wake_word)
     policies = group.add_mutually_exclusive_group()
     text = "hear only what is said while a key is held, or between two strokes of it"

@@ -13,6 +13,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from discussion_helper.errors import DiscussionError, SettingError
+from discussion_helper.policy import Policy
 from discussion_helper.registry import Sessions
 from discussion_helper.text.manager import Manager
 from discussion_helper.web.bounded import Bounded
@@ -40,6 +41,7 @@ def create_app(
     open_responder: OpenResponder | None = None,
     open_fake: OpenFake | None = None,
     examine: Examine | None = None,
+    policy: Policy | None = None,
     routes: Sequence[BaseRoute] = (),
     allowed_hosts: Collection[str] = (),
     limits: Limits | None = None,
@@ -49,8 +51,9 @@ def create_app(
     `token`: what a client shows; None = everybody may ask, for clients in this process alone. `manager`: opens text
     sessions and has the threads. `open_voice`: opens sessions on this machine's devices. `open_responder`: what
     answers who only types (without it: an echo). `open_fake`: sessions of other fakes than the public ones.
-    `examine`: what /health tells. `routes`: more of them, behind the same door; one for "/" is the page.
-    `allowed_hosts`: names of this server beside those of the loopback interface.
+    `examine`: what /health tells. `policy`: of sessions on this machine's devices, as far as they bring none.
+    `routes`: more of them, behind the same door; one for "/" is the page. `allowed_hosts`: names of this server
+    beside those of the loopback interface.
     `app.state.live.close()` ends every stream; a server calls it when it begins to stop, as `web.Server` does.
 
     Raises SettingError for a token that no link could carry, and for a manager with another registry.
@@ -64,6 +67,7 @@ def create_app(
         open_voice=open_voice,
         open_responder=open_responder,
         open_fake=open_fake,
+        policy=policy,
     )
     app = Starlette(
         routes=[

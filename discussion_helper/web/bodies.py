@@ -1,7 +1,7 @@
 """Bodies of requests, checked: what is wrong is told by the field's name, with the fix."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
@@ -67,11 +67,14 @@ class OpeningBody:
     policy: dict[str, Any] = field(default_factory=dict)
     __pydantic_config__: ClassVar[Mapping[str, Any]] = _STRICT
 
-    def checked_policy(self) -> Policy:
-        """Raises SettingError for a wrong value, Problem where there can be no policy."""
+    def checked_policy(self, usual: Policy) -> Policy:
+        """The `usual` one with what the body says of it.
+
+        Raises SettingError for a wrong value, Problem where there can be no policy.
+        """
         if self.policy and self.kind == "text":
             raise Problem(422, f"{next(iter(self.policy))}: a text session has no policy.", fix="Leave it out.")
-        return Policy.from_mapping(self.policy)
+        return replace(usual, **self.policy)
 
 
 async def read_body(request: Request, shape: type[B]) -> B:

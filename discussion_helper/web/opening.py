@@ -7,6 +7,7 @@ from typing import Any
 import anyio
 
 from discussion_helper.parts import Responder
+from discussion_helper.policy import Policy
 from discussion_helper.registry import Sessions
 from discussion_helper.session import Session
 from discussion_helper.text.manager import Manager
@@ -44,21 +45,23 @@ class Opener:
         open_voice: OpenVoice | None = None,
         open_responder: OpenResponder | None = None,
         open_fake: OpenFake | None = None,
+        policy: Policy | None = None,
     ) -> None:
-        """`most`: live sessions in the registry."""
+        """`most`: live sessions in the registry. `policy`: of sessions on this machine's devices that bring none."""
         self._sessions = sessions
         self._manager = manager
         self._most = most
         self._open_voice = open_voice
         self._open_responder = open_responder or echo_responder
         self._open_fake = open_fake or fake_session
+        self._policy = policy or Policy()
         self._opening = 0
         self._threads = anyio.CapacityLimiter(_LOOKING)
         self._held: set[Held] = set()
 
     async def open(self, body: OpeningBody) -> Session | Stream:
         """A running session. Raises Problem, SettingError, ThreadNotFoundError, and what a missing part raises."""
-        policy = body.checked_policy()
+        policy = body.checked_policy(self._policy if body.transport == "local" else Policy())
         if body.turns and (body.kind, body.transport) != ("voice", "fake"):
             raise Problem(422, "turns: only a fake voice session has a script.", fix="Leave it out.")
         if len(self._sessions) + self._opening >= self._most:

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import anyio
@@ -11,6 +12,7 @@ from starlette.applications import Starlette
 
 from discussion_helper.doctor import Finding
 from discussion_helper.errors import DeviceError, EndpointUnreachable, ModelMissing
+from discussion_helper.policy import Policy
 from discussion_helper.registry import Sessions
 from discussion_helper.responder.endpoint import EndpointResponder
 from discussion_helper.session import Session
@@ -111,6 +113,27 @@ async def test_a_local_session_has_its_devices_for_as_long_as_it_lasts(
         assert (201, True) == (second.status_code, second.json()["running"])
 
     assert ["open", "closed"] * 2 == held
+
+
+async def test_a_local_session_has_the_servers_policy_as_far_as_it_brings_none(
+    app_of: AppOf, client_of: ClientOf
+) -> None:
+    made: list[Policy] = []
+
+    @asynccontextmanager
+    async def devices(wish: Wish) -> AsyncIterator[Session]:
+        made.append(wish.policy)
+        yield Session(ScriptedListener([], stays_open=True), EchoResponder(), SilentVoice(), wish.policy)
+
+    usual = Policy(turn_policy="wake_word", wake_word="hey_jarvis")
+    async with client_of(app_of(open_voice=devices, policy=usual)) as client:
+        await client.post("/sessions", json={"max_reply_sentences": 2})
+        await client.post("/sessions", json={"turn_policy": "open"})
+        wrong = await client.post("/sessions", json={"turn_policy": "closed"})
+        fake = (await client.post("/sessions", json=FAKE)).status_code
+
+    assert [replace(usual, max_reply_sentences=2), replace(usual, turn_policy="open")] == made
+    assert (422, 201) == (wrong.status_code, fake)
 
 
 @pytest.mark.parametrize(

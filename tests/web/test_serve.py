@@ -15,6 +15,7 @@ import pytest
 
 from discussion_helper.commands import serve
 from discussion_helper.errors import SettingError
+from discussion_helper.policy import Policy
 
 _PROGRAM = """
 import argparse, sys
@@ -129,6 +130,10 @@ def test_what_cannot_be_served_is_told_by_its_option(monkeypatch: pytest.MonkeyP
             (["--voice", "nofile.onnx"], "voice: .*nofile.onnx"),
             (["--store", ""], "--store: the name is empty"),
             (["--system", "x" * 65537], "system: it is too long"),
+            (["--hints", " "], "hints: "),
+            (["--tools", "nonsense"], "tools: 'nonsense' names nothing"),
+            (["--tools", "no_such_module:weather"], "tools: there is no module no_such_module"),
+            (["--wake-word", "nonsense"], "wake_word: there is no wake word 'nonsense'"),
         ):
             arguments = parser.parse_args(["serve", *options])
             with pytest.raises(SettingError, match=says) as refused:
@@ -138,6 +143,19 @@ def test_what_cannot_be_served_is_told_by_its_option(monkeypatch: pytest.MonkeyP
     arguments = parser.parse_args(["serve"])
     with pytest.raises(SettingError, match="token: "):
         arguments.run(arguments)
+
+
+def test_it_takes_the_options_of_a_talk_for_its_sessions() -> None:
+    parser = argparse.ArgumentParser()
+    serve.add_parser(parser.add_subparsers())
+    options = ["--hints", "Aachen", "Karin", "--tools", "my_tools:weather", "--filler", "Let me see."]
+
+    settings = serve.settings_of(parser.parse_args(["serve", *options, "--wake-word", "hey_jarvis"]))
+
+    assert ("Aachen", "Karin") == settings.hints
+    assert ("my_tools:weather", "Let me see.") == (settings.tools, settings.filler)
+    assert Policy(turn_policy="wake_word", wake_word="hey_jarvis") == settings.policy
+    assert Policy() == serve.settings_of(parser.parse_args(["serve"])).policy
 
 
 def test_what_the_settings_file_says_is_served_where_the_command_line_says_nothing(
