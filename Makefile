@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 ARGS ?=
+JOBS ?= 2
 
 ifeq ($(OS),Windows_NT)
 BIN := Scripts
@@ -19,7 +20,9 @@ QUICK := not slow$(if $(MARKS), and $(MARKS))
 
 PY := $(VENV)/$(BIN)/python
 # The tests run against the wheel: the checkout's package must be out of reach, also of the processes that tests start.
-PYTEST := DISCUSSION_HELPER_FROM_WHEEL=1 PYTHONSAFEPATH=1 $(VENV)-wheel/$(BIN)/python -m pytest
+# What pytest has made of the test files is kept, also where Python is told to write no bytecode: they are read often.
+TESTS := DISCUSSION_HELPER_FROM_WHEEL=1 PYTHONSAFEPATH=1 PYTHONDONTWRITEBYTECODE= \
+	$(VENV)-wheel/$(BIN)/python scripts/run_tests.py -n $(JOBS)
 
 # Ctrl-C is a way to leave a conversation, and no error of make's.
 LEAVABLE := leavable() { "$$@" || [ $$? -eq 130 ]; }; leavable
@@ -39,6 +42,7 @@ help:
 	@echo "make clean       remove what was built and installed here; the models stay"
 	@echo
 	@echo "ARGS passes arguments: make talk ARGS=\"--no-barge-in\", make test ARGS=\"-k echo\"."
+	@echo "JOBS is the number of tests that run side by side, 2 unless it is given: make test JOBS=4."
 	@echo "PYTHON and VENV choose another Python and another folder: make setup PYTHON=python3.13 VENV=.venv313."
 
 talk: runtime models
@@ -48,11 +52,11 @@ bench: setup models
 	$(VENV)/$(BIN)/discussion-helper bench $(ARGS)
 
 test: test-setup
-	$(PYTEST) -m "$(QUICK)" $(ARGS)
+	$(TESTS) -m "$(QUICK)" $(ARGS)
 
 test-all: test-setup
 	$(PY) -m discussion_helper models pull hey_jarvis
-	$(PYTEST) -m "$(MARKS)" $(ARGS)
+	$(TESTS) -m "$(MARKS)" $(ARGS)
 
 check: setup
 	$(PY) -m ruff check .

@@ -85,8 +85,71 @@ def test_every_documented_target_exists() -> None:
 
 def test_arguments_reach_the_command() -> None:
     assert "discussion-helper talk --language de\n" in make("--dry-run", "talk", "ARGS=--language de").stdout
-    assert re.search(r'pytest -m "not slow.*" -k x\n', make("--dry-run", "test", "ARGS=-k x").stdout)
-    assert not re.search(r'pytest -m ".*slow', make("--dry-run", "test-all").stdout)
+    some = make("--dry-run", "test", "JOBS=3", "ARGS=-k x").stdout
+    assert re.search(r'run_tests.py -n 3 -m "not slow.*" -k x\n', some)
+    assert not re.search(r'run_tests.py .*-m ".*slow', make("--dry-run", "test-all").stdout)
+
+
+MARKED = """
+import pytest
+
+def test_on_virtual_time(): pass
+
+@pytest.mark.devices
+@pytest.mark.parametrize("works", [True, False])
+def test_in_real_time(works): assert works
+
+@pytest.mark.timed
+def test_of_milliseconds(): pass
+
+@pytest.mark.slow
+def test_left_out(): assert False
+"""
+
+
+def test_every_test_runs_once_on_virtual_or_in_real_time(tmp_path: Path) -> None:
+    tests = tmp_path / "test_marked.py"
+    tests.write_text(MARKED, encoding="utf-8")
+    options = ["-c", "pyproject.toml", "-p", "no:cacheprovider", "-n", "0", "-m", "not slow", "-q", str(tests)]
+    command = [sys.executable, str(ROOT / "scripts" / "run_tests.py"), *options]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+    counts = ["1 passed, 4 deselected", "1 failed, 2 passed, 2 deselected"]
+    assert counts == re.findall(r"^(\d.*) in ", done.stdout, re.MULTILINE), done.stdout + done.stderr
+    assert 1 == done.returncode
+
+
+@pytest.mark.parametrize(
+    ("codes", "code"),
+    [([0, 0], 0), ([1, 0], 1), ([0, 1], 1), ([5, 0], 0), ([0, 5], 0), ([5, 5], 5), ([5, 1], 1), ([0, 3], 3)],
+)
+def test_an_empty_part_is_no_failure_and_a_failure_is_one(
+    codes: list[int], code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_tests, left = script("run_tests"), list(codes)
+    monkeypatch.setattr(run_tests, "_ran", lambda _: left.pop(0))
+
+    assert code == run_tests.main(["-m", "not slow"])
+    assert [] == left
+
+
+@pytest.mark.parametrize("code", [2, 3, 4])
+def test_what_is_interrupted_or_makes_no_sense_ends_at_once(code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_tests, left = script("run_tests"), [code, 0]
+    monkeypatch.setattr(run_tests, "_ran", lambda _: left.pop(0))
+
+    assert code == run_tests.main([])
+    assert [0] == left
+
+
+def test_the_last_marks_and_the_last_number_count_and_the_rest_is_passed_on() -> None:
+    given = ["-n", "2", "-m", "not slow", "-k", "not x", "-n4", "-m", "models", "-x"]
+    computing, waiting = script("run_tests").parts(given)
+
+    by_file = ["loadfile", "--no-loadscope-reorder"]  # what a file has open is opened once, and the longest not last
+    rest = ["-k", "not x", "-x"]
+    assert ["-n", "4", "--dist", "worksteal", "-m", "(models) and not (devices or timed)", *rest] == computing
+    assert ["-n", "4", "--dist", *by_file, "-m", "(models) and (devices or timed)", *rest] == waiting
 
 
 def test_a_conversation_installs_what_it_needs_and_no_tools(tmp_path: Path) -> None:

@@ -325,6 +325,7 @@ def test_closing_aborts_once_and_tells_nobody(fake: "FakePortAudio", kind: str) 
     assert drained(inbox) == []
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("halted", [False, True])
 def test_c12_closing_lets_the_end_be_heard_unless_it_was_halted(fake: "FakePortAudio", halted: bool) -> None:
     loudspeaker = playback(fake, Inbox())

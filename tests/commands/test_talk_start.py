@@ -88,6 +88,7 @@ def busy() -> Iterator[None]:
 
 @pytest.mark.models
 @pytest.mark.slow
+@pytest.mark.timed
 @pytest.mark.usefixtures("busy")
 @pytest.mark.parametrize("module", [*EARLY, *LATER, *LOADING])
 def test_it_ends_in_time_on_a_busy_machine(module: str, tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def in_time(test: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[Non
                 if not left:
                     raise
 
-    return attempts
+    return pytest.mark.timed(attempts)
 
 
 class Ear:

@@ -140,6 +140,7 @@ def test_a_wrong_length_is_refused_before_it_is_fetched(length: int, hub: Hub, p
 @pytest.mark.parametrize(
     ("body", "reason"),
     [(BODY + b"x" * 100_000, "sends more than 300000 bytes"), (BODY[:10], "sent 10 of 300000 bytes")],
+    ids=["too long", "too short"],
 )
 def test_a_wrong_length_that_was_not_announced_is_refused(
     body: bytes, reason: str, hub: Hub, part: Part, hub_server: Any

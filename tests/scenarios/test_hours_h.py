@@ -162,6 +162,7 @@ def _drained(recorder: Recorder) -> None:
         done.wait(0.01)
 
 
+@pytest.mark.timed
 def test_h7_an_audio_queue_that_nobody_empties_is_bounded_and_counts_and_never_blocks() -> None:
     """A queue that backs up: it holds 2 s of both directions, counts what it drops, and keeps no callback waiting."""
     inbox = Inbox()

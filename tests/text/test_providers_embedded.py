@@ -305,6 +305,7 @@ async def test_one_call_at_a_time(provider: EmbeddedProvider, llama: PlayedLlama
     assert llama.most == 1
 
 
+@pytest.mark.timed
 async def test_cancelling_stops_the_model(provider: EmbeddedProvider, llama: PlayedLlama) -> None:
     llama.endless = True
     artifacts: Any = provider.invoke(HELLO)

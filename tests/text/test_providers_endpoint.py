@@ -389,6 +389,7 @@ async def test_a_slow_listener_is_no_stall(endpoint: "FakeEndpoint") -> None:
     await provider.aclose()
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("begun", [False, True], ids=["before the first byte", "in mid-stream"])
 async def test_cancelling_closes_the_connection_at_once(
     endpoint: "FakeEndpoint", provider: EndpointProvider, begun: bool

@@ -17,7 +17,7 @@ from discussion_helper.events import Event
 from discussion_helper.settings import Settings
 from discussion_helper.types import Message
 
-pytestmark = [pytest.mark.anyio, pytest.mark.models, pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.anyio, pytest.mark.models, pytest.mark.slow, pytest.mark.timed, pytest.mark.timeout(180)]
 
 CLIP = Path(__file__).parents[2] / "audio" / "speech" / "sphinx_goforward.wav"
 SPIN = "while True: pass"
