@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -109,6 +110,7 @@ def parsed(sources: Mapping[str, str]) -> Tree:
     return {name: Module(name, text.count("\n"), ast.parse(text)) for name, text in sources.items()}
 
 
+@cache
 def package() -> Tree:
     files = {file.relative_to(ROOT / NAME).with_suffix(""): file for file in (ROOT / NAME).rglob("*.py")}
     texts = {".".join(path.parts).removesuffix("__init__").rstrip("."): file for path, file in files.items()}

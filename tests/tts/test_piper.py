@@ -222,12 +222,14 @@ TOLD = (
 )
 
 
+@pytest.fixture(scope="module", params=[0.5, 1.0, 2.5])
+def paced(request: pytest.FixtureRequest) -> PiperSynthesiser:
+    return PiperSynthesiser(Store().path_of(load_manifest().model("joe-medium")), speed=request.param)
+
+
 @pytest.mark.parametrize("text", TOLD)
-@pytest.mark.parametrize("speed", [0.5, 1.0, 2.5])
-async def test_every_word_of_a_text_has_its_time(text: str, speed: float) -> None:
-    voice = PiperSynthesiser(Store().path_of(load_manifest().model("joe-medium")), speed=speed)
-    speech = await voice.synthesise(text)
-    await voice.aclose()
+async def test_every_word_of_a_text_has_its_time(paced: PiperSynthesiser, text: str) -> None:
+    speech = await paced.synthesise(text)
     words = speech.words
     assert words is not None
     times = [time for word in words for time in (word.start, word.stop)]
