@@ -48,7 +48,7 @@ class TurnResumed:
 class TurnEnded:
     """The user has finished, or `limit` cut a turn that was too long.
 
-    `samples` hold the turn with at least 300 ms before the first voice (as far as there was anything) and 200 ms
+    `samples` hold the turn with at least 300 ms before the first voice (as far as there was anything) and 100 ms
     after the last. After a pause that nobody broke they are the same as those of its TurnPaused: what was made of
     them in the meantime holds.
     """
@@ -88,7 +88,7 @@ class TurnSegmenter:
         endpointer: Endpointer,
         *,
         preroll_s: float = 0.3,
-        tail_s: float = 0.2,
+        tail_s: float = 0.1,
         min_voiced_s: float = 0.1,
     ) -> None:
         self._tracker, self._endpointer = tracker, endpointer

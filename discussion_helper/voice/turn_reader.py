@@ -13,6 +13,7 @@ from discussion_helper.not_understood import SLOW_S
 from discussion_helper.stt.base import Recognised, Recogniser
 from discussion_helper.turn.turns import TurnEnded, TurnPaused, TurnResumed
 from discussion_helper.voice.notes import InterimWanted, Turn, WordsWanted
+from discussion_helper.voice.tail import with_tail
 
 __all__ = ["GIVE_UP_S", "NOTES_HELD", "TurnReader"]
 
@@ -211,7 +212,7 @@ class TurnReader:
         turn = recognition.turn
         with recognition.scope:
             samples, start, voiced_s = self._whole(turn)
-            recognition.result = await self._recogniser.recognise(samples, voiced_s=voiced_s)
+            recognition.result = await self._recogniser.recognise(with_tail(samples), voiced_s=voiced_s)
             if start == turn.start:
                 self._read(recognition.result, voiced_s, True)
             self._partial(start, recognition.result, True)

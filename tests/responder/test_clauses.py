@@ -227,7 +227,10 @@ TEXTS = st.one_of(
 @pytest.mark.parametrize(
     ("text", "first"),
     [
-        ("Please enter your agent number followed by the pound key, please.", "Please enter your agent number followed"),
+        (
+            "Please enter your agent number followed by the pound key, please.",
+            "Please enter your agent number followed",
+        ),
         ("The sun sets over the sea with hues of orange.", "The sun sets over the sea"),
         ("Der Zug nach Hamburg fährt heute von Gleis acht.", "Der Zug nach Hamburg fährt heute"),
         ("Go to the end of it.", "Go to the end of it."),

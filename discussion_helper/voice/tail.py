@@ -1,0 +1,27 @@
+"""The tail of a turn: what is heard behind its last voice, and what is put behind that for the recogniser."""
+
+import numpy as np
+
+from discussion_helper.audio.frames import Samples
+
+__all__ = ["with_tail"]
+
+_MIRRORED = 1600
+"""Samples at 16 kHz."""
+_QUIETER = 10 ** (-10 / 20)
+"""Of the loudest 0.1 s; a tail that is louder holds a voice."""
+
+
+def with_tail(samples: Samples) -> Samples:
+    """A turn at 16 kHz with the last 0.1 s once more, mirrored, which sounds like the room that goes on.
+
+    A recogniser that gets 0.1 s behind the last voice leaves out words, or changes them, that it has with 0.2 s: of 141
+    words in 15 clips tiny.en had 10 wrong with 0.1 s, 9 with noise behind that, 7 with its mirror image, and 7 with
+    0.2 s. What ends in mid-voice is left as it is.
+    """
+    tail = samples[-_MIRRORED:]
+    whole = len(samples) // _MIRRORED * _MIRRORED
+    if whole <= _MIRRORED:
+        return samples
+    power = np.square(samples[len(samples) - whole :].reshape(-1, _MIRRORED), dtype=np.float64).mean(axis=1)
+    return np.concatenate((samples, tail[::-1])) if power[-1] <= _QUIETER**2 * power.max() else samples
