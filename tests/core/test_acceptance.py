@@ -49,7 +49,8 @@ def in_time(test: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[Non
                 if not left:
                     raise
 
-    return pytest.mark.timed(attempts)
+    timed: Callable[..., Awaitable[None]] = pytest.mark.timed(attempts)
+    return timed
 
 
 class Ear:
