@@ -15,6 +15,7 @@ __all__ = [
     "MOST_RESUME_S",
     "MOST_SPEECH_S",
     "MOST_WORDS",
+    "RANGES",
     "Policy",
     "TurnPolicy",
     "check_sayable",
@@ -28,6 +29,19 @@ MOST_WORDS = 20
 LEAST_RAMP_S, MOST_RAMP_S = 0.01, 0.1
 """Shorter, it would click; longer, the agent would still be heard when it is decided what the voice was."""
 
+RANGES: Mapping[str, tuple[float, float]] = {
+    "barge_in_grace_s": (0.0, 10.0),
+    "silence_timeout_s": (0.0, 86_400.0),
+    "reopen_s": (0.0, 5.0),
+    "barge_in_min_speech_s": (LEAST_SPEECH_S, MOST_SPEECH_S),
+    "barge_in_resume_after_s": (0.0, MOST_RESUME_S),
+    "barge_in_ramp_s": (LEAST_RAMP_S, MOST_RAMP_S),
+    "follow_up_s": (0.0, 60.0),
+    "max_reply_sentences": (0, 10_000),
+    "barge_in_min_words": (0, MOST_WORDS),
+}
+"""Least and most of each field that is a number: of seconds, or else whole."""
+
 TurnPolicy = Literal["open", "push_to_talk", "wake_word"]
 """When what is heard may be a turn: always, while a key is pressed, or after a word and, for a while, a reply."""
 
@@ -37,6 +51,7 @@ class Policy:
     """What to do about interruptions, length and silence. Raises SettingError (a ValueError) naming the field."""
 
     allow_barge_in: bool = True
+    """Whether a voice over the agent may cut the reply."""
     barge_in_grace_s: float = 0.35
     """Nothing spoken this soon after a reply's first audio cuts it, unless it is still being said afterwards."""
     max_reply_sentences: int = 0
@@ -85,23 +100,16 @@ class Policy:
         for name in ("allow_barge_in", "speculate", "say_not_understood"):
             if not isinstance(value := getattr(self, name), bool):
                 raise SettingError(f"{name}: {value!r} is not a boolean.", fix="Use true or false.")
-        self._check_seconds("barge_in_grace_s", most=10.0)
-        self._check_seconds("silence_timeout_s", most=86_400.0)
-        self._check_seconds("reopen_s", most=5.0)
-        self._check_seconds("barge_in_min_speech_s", least=LEAST_SPEECH_S, most=MOST_SPEECH_S)
-        self._check_seconds("barge_in_resume_after_s", most=MOST_RESUME_S)
-        self._check_seconds("barge_in_ramp_s", least=LEAST_RAMP_S, most=MOST_RAMP_S)
-        self._check_seconds("follow_up_s", most=60.0)
+        for name, (least, most) in RANGES.items():
+            if name.endswith("_s"):
+                check_number(name, getattr(self, name), least, most, unit="seconds")
+            else:
+                check_whole(name, getattr(self, name), int(least), int(most))
         check_one_of("turn_policy", self.turn_policy, get_args(TurnPolicy))
         if not isinstance(self.wake_word, str) or not self.wake_word.strip():
             raise SettingError(f"wake_word: {self.wake_word!r:.80} is no name.", fix="Use okay_nabu, for one.")
-        check_whole("max_reply_sentences", self.max_reply_sentences, 0, 10_000)
-        check_whole("barge_in_min_words", self.barge_in_min_words, 0, MOST_WORDS)
         self._check_phrases("barge_in_backchannels")
         self._check_phrases("barge_in_stop_words")
-
-    def _check_seconds(self, name: str, *, least: float = 0.0, most: float) -> None:
-        check_number(name, getattr(self, name), least, most, unit="seconds")
 
     def _check_phrases(self, name: str) -> None:
         """Also makes a list, as JSON has it, the tuple it is to be."""

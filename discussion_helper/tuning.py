@@ -1,5 +1,6 @@
 """The tuning: the numbers of the detectors and of the end of a turn that somebody may want to try."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -7,12 +8,21 @@ from typing import Any
 from discussion_helper.errors import SettingError
 from discussion_helper.shown import shown
 
-__all__ = ["LONGEST_S", "TUNING_NAMES", "Tuning"]
+__all__ = ["LONGEST_S", "RANGES", "TUNING_NAMES", "Range", "Tuning"]
 
 LONGEST_S = 3_600.0
 """Of the times: who talks for an hour without a pause is on the radio."""
 _FOLLOWS = {"vad.threshold": "vad.release", "endpoint.silence_s": "endpoint.early_s"}
 """What may not be above which."""
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """What a number may be, from `least` to `most`; `words` say it, with the unit."""
+
+    words: str
+    least: float
+    most: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +69,8 @@ class Tuning:
     def _check(self, name: str, value: object) -> None:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise SettingError(f"{name}: {shown(value)} is no number.", fix="Use a number.")
-        if name.startswith(("vad.", "wake.")) and not 0.0 < value < 1.0:
-            raise SettingError(f"{name}: {shown(value)} is out of range.", fix="Use a number between 0 and 1.")
-        if name == "endpoint.patient" and not 0.2 <= value <= 10.0:
-            raise SettingError(f"{name}: {shown(value)} is out of range.", fix="Use a factor from 0.2 to 10.")
-        if name.startswith("endpoint.") and not 0.0 < value <= LONGEST_S:
-            fix = f"Use seconds above 0, and no more than {LONGEST_S:g}."
-            raise SettingError(f"{name}: {shown(value)} is out of range.", fix=fix)
-        if name.startswith("interim.") and not 0.0 <= value <= LONGEST_S:
-            fix = f"Use seconds from 0 (never) to {LONGEST_S:g}."
-            raise SettingError(f"{name}: {shown(value)} is out of range.", fix=fix)
-        if name.startswith("duck.") and not 0.0 <= value <= 60.0:
-            raise SettingError(f"{name}: {shown(value)} is out of range.", fix="Use decibels from 0 to 60.")
+        if not RANGES[name].least <= value <= RANGES[name].most:
+            raise SettingError(f"{name}: {shown(value)} is out of range.", fix=f"Use {RANGES[name].words}.")
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> "Tuning":
@@ -101,6 +101,19 @@ class Tuning:
 _FIELDS: Mapping[str, str] = {field.name.replace("_", ".", 1): field.name for field in fields(Tuning)}
 TUNING_NAMES: tuple[str, ...] = tuple(_FIELDS)
 """Of the fields, as they stand in the settings file."""
+
+_ABOVE_0 = math.ulp(0.0)
+_SHARE = Range("a number between 0 and 1", _ABOVE_0, math.nextafter(1.0, 0.0))
+_SECONDS = Range(f"seconds above 0, and no more than {LONGEST_S:g}", _ABOVE_0, LONGEST_S)
+RANGES: Mapping[str, Range] = {
+    **dict.fromkeys(("vad.threshold", "vad.release", "wake.threshold"), _SHARE),
+    **dict.fromkeys(("endpoint.silence_s", "endpoint.early_s", "endpoint.max_turn_s"), _SECONDS),
+    **dict.fromkeys(("endpoint.sure_s", "endpoint.longest_s"), _SECONDS),
+    "endpoint.patient": Range("a factor from 0.2 to 10", 0.2, 10.0),
+    "interim.every_s": Range(f"seconds from 0 (never) to {LONGEST_S:g}", 0.0, LONGEST_S),
+    "duck.over_db": Range("decibels from 0 to 60", 0.0, 60.0),
+}
+"""Of each number, whatever the others are."""
 
 
 def _check_order(lower: str, least: float, upper: str, most: float) -> None:

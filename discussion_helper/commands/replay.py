@@ -2,11 +2,12 @@
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discussion_helper.commands.json_text import json_text
+from discussion_helper.commands.replay_names import names_and_meanings
 from discussion_helper.errors import AudioFileError
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ stays as it was, so that what follows the first change shows what would have bee
 
 
 class _Wish(argparse.Action):
-    """Notes a setting to try; without one, or with `help`, lists those that there are."""
+    """Notes a setting to try; without one, or with `help`, lists those that there are, and what they mean."""
 
     def __call__(
         self,
@@ -37,7 +38,7 @@ class _Wish(argparse.Action):
         option_string: str | None = None,  # noqa: ARG002 - as actions are called
     ) -> None:
         if values in (None, "help"):
-            for line in _names():
+            for line in names_and_meanings():
                 print(line)
             parser.exit()
         namespace.wishes = [*namespace.wishes, values]
@@ -82,21 +83,6 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json_text({"takes": [report.as_dict() for report in reports]}), flush=True)
     return int(any(report.failed for report in reports))
-
-
-def _names() -> Iterator[str]:
-    """What may be set, of which kind it is, and what it usually is."""
-    from discussion_helper.recorder.trials import NAMES, Heeded
-    from discussion_helper.types import Policy
-
-    usual = Heeded(Policy())
-    yield f"{'name':<24}  {'kind':<20}  usually"
-    for name, kind in NAMES.items():
-        kind = "phrases, with commas" if kind == "a list of phrases" else kind
-        value = usual.value(name)
-        shown = str(value).lower() if isinstance(value, bool) else value or ("none" if value == () else value)
-        yield f"{name:<24}  {kind:<20}  {shown}"
-    yield "A talk heeds them too: the same names stand in its settings file, such as vad.threshold = 0.6"
 
 
 def _checked(outcome: "Outcome", *, tries: bool) -> "Outcome":

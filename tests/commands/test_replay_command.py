@@ -1,6 +1,7 @@
 """`discussion-helper replay` and `talk --record`: what they ask for, print and refuse."""
 
 import json
+import re
 import threading
 import time
 from collections.abc import AsyncIterator
@@ -14,6 +15,7 @@ import pytest
 from discussion_helper.app import Talk
 from discussion_helper.cli import main
 from discussion_helper.commands import talk as talk_command
+from discussion_helper.commands.replay_names import meanings_of, names_and_meanings
 from discussion_helper.errors import SettingError
 from discussion_helper.events import Event
 from discussion_helper.recorder.entries import Told
@@ -22,7 +24,7 @@ from discussion_helper.recorder.note_line import note_line
 from discussion_helper.recorder.recorder import RecordTo
 from discussion_helper.recorder.take import takes_in
 from discussion_helper.recorder.talk_recording import recording_to
-from discussion_helper.recorder.trials import settings_for
+from discussion_helper.recorder.trials import NAMES, settings_for
 from discussion_helper.session import Session
 from discussion_helper.settings import Settings
 from discussion_helper.testing import EchoResponder, ScriptedListener, SilentVoice
@@ -69,13 +71,31 @@ def test_a_list_is_there_for_programs_too(folder: Path, capsys: pytest.CaptureFi
 def test_the_settings_to_try_are_listed(words: list[str], folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
         main(["replay", *(word.format(folder=folder) for word in words)])
-    lines = capsys.readouterr().out.splitlines()
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
 
     assert not left.value.code
-    assert ["vad.threshold", "a", "number", "0.5"] in [line.split() for line in lines]
-    assert ["barge_in", "true", "or", "false", "true"] in [line.split() for line in lines]
-    assert ["barge_in_stop_words", "phrases,", "with", "commas", "none"] in [line.split() for line in lines]
+    assert "vad.threshold a number between 0 and 1 0.5" in lines
+    assert "duck.over_db decibels from 0 to 60 8.0" in lines
+    assert "barge_in true or false true" in lines
+    assert "barge_in_stop_words phrases, with commas none" in lines
+    assert "barge_in_min_speech_s seconds from 0.01 to 5 0.128" in lines
+    assert "turn_policy open, push_to_talk, wake_word open" in lines
+    assert "Seconds after which a turn is cut." in lines
     assert not any("grace" in line for line in lines)
+
+
+def test_every_setting_to_try_has_a_meaning_and_a_range() -> None:
+    lines = list(names_and_meanings())
+    for name, kind in NAMES.items():
+        at = next(at for at, line in enumerate(lines) if line.startswith(f"{name} "))
+        assert lines[at + 1].startswith("    ")
+        assert "number" not in kind or re.search(r"\b(from|between|above) \d", lines[at])
+    assert all(len(line) <= 100 for line in lines)
+    assert any("not above vad.threshold" in line for line in lines)
+
+
+def test_a_setting_without_a_source_has_no_meaning() -> None:
+    assert {} == meanings_of(type("Typed", (), {"__module__": "no_such_module"}))
 
 
 def test_a_replay_whose_hearing_broke_is_an_error_and_no_table(
