@@ -27,9 +27,10 @@ ENDS_WITHIN_S = 2.0
 """After a recording that was cut off: how long the end of the session is waited for, which is what cut it then."""
 HELD_TURN_S = 0.3
 """How long one more turn is waited for otherwise: one that was heard during the answer comes at once after it."""
-FOLLOWED = ("floor", "utterance", "device", "ended")
+FOLLOWED = ("floor", "utterance", "decision", "device", "ended")
 ANOTHER_TURN_S = 2.0
-"""How long one more turn is waited for after a recording that was answered before its end: it held a pause."""
+"""How long one more turn is waited for after a recording of which a turn was answered, or said to be not understood,
+before its end: it held a pause."""
 PUT_OFF_S = 2 * OWED_S + 1.0
 """How long an answer is waited for that was put off, since its turn seemed to go on: at the end of a recording it goes
 on with nothing. The silence is counted anew once, where the voice was still being judged."""
@@ -59,6 +60,8 @@ class RecordedTurns:
         self._tell = tell
         self._turns = 0
         """User turns since the recording under way began."""
+        self._unclear = 0
+        """Those that were said to be not understood."""
         self._floor = "idle"
         self._open = False
         """The microphone is; what is said before is not heard."""
@@ -82,23 +85,23 @@ class RecordedTurns:
 
     async def _say(self, number: int) -> bool:
         """Say one recording and wait for the answer; whether anything was understood."""
-        self._turns = 0
+        self._turns = self._unclear = 0
         if not await self._said(number):
             with anyio.move_on_after(ENDS_WITHIN_S):
                 await self._until(lambda: False)
             return self._turns > 0
-        in_pieces = self._turns > 0
-        if not in_pieces and not await self._understood():
+        in_pieces = self._turns + self._unclear > 0
+        if not in_pieces and not await self._read():
             return False
         while await self._goes_on(ANOTHER_TURN_S if in_pieces else HELD_TURN_S):
             pass
-        return True
-
-    async def _understood(self) -> bool:
-        """Wait for the first turn of a recording that is over; whether it came."""
-        with anyio.move_on_after(UNDERSTOOD_WITHIN_S):
-            await self._until(lambda: self._turns > 0)
         return self._turns > 0
+
+    async def _read(self) -> bool:
+        """Wait for the first turn of a recording that is over, understood or not; whether it came."""
+        with anyio.move_on_after(UNDERSTOOD_WITHIN_S):
+            await self._until(lambda: self._turns + self._unclear > 0)
+        return self._turns + self._unclear > 0
 
     async def _goes_on(self, within_s: float) -> bool:
         """Wait for the end of the answer, and then `within_s` seconds for one more turn or answer; whether it came."""
@@ -147,6 +150,8 @@ class RecordedTurns:
     def _follow(self, event: Event) -> None:
         if event.kind == "utterance" and event.data["speaker"] == "user":
             self._turns += 1
+        elif event.kind == "decision" and event.data.get("what") == "unclear":
+            self._unclear += 1
         elif event.kind == "floor":
             before, self._floor = self._floor, event.data["floor"]
             self._put_off = before == "thinking" and self._floor == "listening"

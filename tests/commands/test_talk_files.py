@@ -100,9 +100,11 @@ class Room:
             future.cancel()
 
 
-async def hold(room: Room, count: int, *, delay_s: float = 0.5, answer_s: float = 1.0) -> tuple[int, list[str], float]:
+async def hold(
+    room: Room, count: int, *, delay_s: float = 0.5, answer_s: float = 1.0, **more: Any
+) -> tuple[int, list[str], float]:
     """How many clips were understood, what was told, and when it was over."""
-    session = Session(room, EchoResponder(1, delay_s), SilentVoice(answer_s))
+    session = Session(room, EchoResponder(1, delay_s), SilentVoice(answer_s), **more)
     told: list[str] = []
     names = [f"{number}.wav" for number in range(count)]
     recorded = RecordedTurns(room, names, session.events(*FOLLOWED), told.append)
@@ -139,6 +141,31 @@ async def test_a_turn_that_wants_no_answer_is_not_waited_for() -> None:
     room = Stopping([(4.0, "Stop.")], [(4.0, "Stop.")])
 
     assert (2, [], 8.0 + 2 * HELD_TURN_S) == await hold(room, 2)
+
+
+class Unclear(Room):
+    """What has no text in it was somebody's who was not understood."""
+
+    def turn(self, text: str) -> Utterance:
+        return SpokenUtterance("user", text, unclear="" if text else "not understood")
+
+
+@pytest.mark.parametrize("says", ["Pardon?", ""], ids=["aloud", "silently"])
+async def test_a_recording_that_is_said_to_be_not_understood_is_waited_for_no_longer(says: str) -> None:
+    room = Unclear([(4.0, "")], [(4.0, "Two.")])
+
+    understood, told, _ = await hold(room, 2, apologies=lambda _: says)
+
+    assert (1, ["Nothing was understood in 0.wav."]) == (understood, told)
+    assert [(0, 0.0), (1, 4.0 + (1.0 if says else 0.0) + HELD_TURN_S)] == room.said
+
+
+async def test_a_recording_is_understood_though_its_beginning_was_not() -> None:
+    room = Unclear([(1.0, ""), (4.5, "One.")], [(4.0, "Two.")])
+
+    understood, told, _ = await hold(room, 2, apologies=lambda _: "Pardon?")
+
+    assert (2, []) == (understood, told)
 
 
 class GoingOn(Room):
