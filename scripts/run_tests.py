@@ -50,6 +50,8 @@ def main(arguments: Sequence[str]) -> int:
         codes.append(_ran(part))
         if codes[-1] not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, empty):
             return codes[-1]
+    if set(codes) == {empty}:  # pytest-xdist does not pass on what was wrong with the arguments
+        print("No test was run: is there such a file, and does a name fit -k and a mark fit -m?", file=sys.stderr)
     return max((code for code in codes if code != empty), default=empty)
 
 

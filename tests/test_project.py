@@ -124,13 +124,14 @@ def test_every_test_runs_once_on_virtual_or_in_real_time(tmp_path: Path) -> None
     [([0, 0], 0), ([1, 0], 1), ([0, 1], 1), ([5, 0], 0), ([0, 5], 0), ([5, 5], 5), ([5, 1], 1), ([0, 3], 3)],
 )
 def test_an_empty_part_is_no_failure_and_a_failure_is_one(
-    codes: list[int], code: int, monkeypatch: pytest.MonkeyPatch
+    codes: list[int], code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run_tests, left = script("run_tests"), list(codes)
     monkeypatch.setattr(run_tests, "_ran", lambda _: left.pop(0))
 
     assert code == run_tests.main(["-m", "not slow"])
     assert [] == left
+    assert ("No test was run" in capsys.readouterr().err) is (codes == [5, 5])
 
 
 @pytest.mark.parametrize("code", [2, 3, 4])
