@@ -79,11 +79,12 @@ async def test_a_turn_of_the_detectors_is_understood(recogniser: WhisperRecognis
     assert heard.took_s > 0.0
 
 
-async def test_nobody_who_spoke_is_refused(recogniser: WhisperRecogniser) -> None:
-    turns = [turn for clip in ENGLISH for turn in turns_in(load(clip.path, RATE).samples)]
+@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.slow)], ids=["every third", "all"])
+async def test_nobody_who_spoke_is_refused(recogniser: WhisperRecogniser, step: int) -> None:
+    turns = [turn for clip in ENGLISH[::step] for turn in turns_in(load(clip.path, RATE).samples)]
     found = [await recogniser.recognise(turn.samples, voiced_s=turn.voiced_s) for turn in turns]
 
-    assert len(found) > 20
+    assert len(found) > 20 // step
     assert [heard.refused for heard in found if heard.refused] == []
 
 
