@@ -4,9 +4,8 @@ import csv
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
-from zlib import crc32
 
 import anyio
 import numpy as np
@@ -29,6 +28,8 @@ RATE = 16_000
 BLOCK = RATE // 100
 BEFORE_S, AFTER_S = 0.5, 3.0
 """Faint noise around a turn, at the level of its quietest moments."""
+_SERIES = len("ami_EN2001")
+"""The letter behind it numbers the meetings of one series."""
 PREROLL_S, TAIL_S = 0.3, 0.2
 """Around the voice, as the segmenter gives a turn to the recogniser."""
 
@@ -41,11 +42,6 @@ class Recording:
     kind: str
     language: str
     samples: Samples
-
-    @property
-    def is_held_out(self) -> bool:
-        """Half of them are, by their names."""
-        return crc32(self.name.encode()) % 2 == 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +65,17 @@ class RecordedTurn:
 
     name: str
     kind: str
-    held_out: bool
     started: int
     end: int
     pauses: tuple[Pause, ...]
+
+    @property
+    def conversation(self) -> str:
+        """What is left out together: the meetings of the same people, a scene, the read clips of one collection."""
+        path = PurePosixPath(self.name)
+        if self.kind == "read":
+            return path.name.partition("_")[0]
+        return path.name[:_SERIES] if path.name.startswith("ami_") else path.parent.name
 
 
 def recordings_in(folder: Path) -> list[Recording]:
@@ -143,7 +146,7 @@ async def _turn(
             read = await reader.recognise(sound[first : until + round(TAIL_S * RATE)], voiced_s=voiced_s)
             complete = judge.of(read.text) if read.text else None
         pauses.append(Pause(until, round(gap_s, 3), round(voiced_s, 3), scores, -1.0 if complete is None else complete))
-    return RecordedTurn(recording.name, recording.kind, recording.is_held_out, first, end, tuple(pauses))
+    return RecordedTurn(recording.name, recording.kind, first, end, tuple(pauses))
 
 
 def _in_a_quiet_room(recording: Recording) -> Samples:

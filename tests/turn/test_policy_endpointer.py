@@ -36,7 +36,7 @@ def ends_after(prosody: float | None, complete: float | None, endpointer: Policy
         (None, None, 0.5),
         (0.99, 0.97, 0.3),
         (0.99, 0.7, 0.5),
-        (0.99, None, 0.5),
+        (0.99, None, 0.7),
         (0.5, None, 0.8),
         (0.5, 0.97, 0.5),
         (0.01, None, 1.0),
@@ -44,6 +44,9 @@ def ends_after(prosody: float | None, complete: float | None, endpointer: Policy
         (0.99, 0.1, 1.0),
         (None, 0.1, 1.0),
         (0.01, 0.1, 1.5),
+        (0.005, None, 1.5),
+        (0.005, 0.7, 1.5),
+        (0.005, 0.97, 1.0),
     ],
 )
 def test_the_more_finished_a_turn_seems_the_sooner_it_ends(
@@ -106,6 +109,47 @@ def test_more_silence_never_reopens_a_turn_and_none_is_waited_for_for_ever(
 
     assert first <= second
     assert endpointer.verdict(silent(2.5, prosody=prosody, complete=complete)) is Verdict.END
+
+
+known = st.floats(0.0, 1.0)
+EDGES = st.sampled_from((0.0, 0.009, 0.01, 0.19, 0.2, 0.35, 0.36, 0.69, 0.7, 0.84, 0.85, 1.0)) | known
+
+
+def waits(prosody: float | None, complete: float | None, voiced_s: float = 2.0) -> float:
+    endpointer = PolicyEndpointer(pauses=PauseModel([0.6, 0.7]))
+    return endpointer.reason(replace(silent(0.3, prosody=prosody, complete=complete), voiced_s=voiced_s)).wait_s
+
+
+@given(EDGES, EDGES, st.none() | EDGES, st.floats(0.1, 5.0))
+def test_what_sounds_more_complete_is_never_waited_for_longer(
+    one: float, other: float, complete: float | None, voiced_s: float
+) -> None:
+    less, more = sorted((one, other))
+
+    assert waits(more, complete, voiced_s) <= waits(less, complete, voiced_s)
+
+
+@given(EDGES, EDGES, st.none() | EDGES, st.floats(0.1, 5.0))
+def test_what_reads_more_complete_is_never_waited_for_longer(
+    one: float, other: float, prosody: float | None, voiced_s: float
+) -> None:
+    less, more = sorted((one, other))
+
+    assert waits(prosody, more, voiced_s) <= waits(prosody, less, voiced_s)
+
+
+@given(st.none() | EDGES, st.floats(0.36, 1.0), st.floats(0.1, 5.0))
+def test_a_text_that_comes_lengthens_no_wait_unless_it_reads_unfinished(
+    prosody: float | None, complete: float, voiced_s: float
+) -> None:
+    assert waits(prosody, complete, voiced_s) <= waits(prosody, None, voiced_s)
+
+
+@given(EDGES, st.none() | EDGES, st.floats(0.1, 5.0), st.floats(0.1, 5.0))
+def test_more_voice_never_lengthens_the_wait(prosody: float, complete: float | None, one: float, other: float) -> None:
+    short_s, long_s = sorted((one, other))
+
+    assert waits(prosody, complete, long_s) <= waits(prosody, complete, short_s)
 
 
 def test_times_that_do_not_fit_are_refused() -> None:
