@@ -40,7 +40,9 @@ few: one of them is 2.4 %.
 Tried, and worse or no better: a logistic regression over sound, text and length (9.5 % of the dialogue at 629 ms, held
 out 9.5 % at 630); eight waits fitted freely (11.9 % at 535 ms in sample, 14.3 % at 537 held out); the lowest, the mean
 or the highest of the scores so far instead of the last; scores asked for after 0.1 or 0.3 s; to take a full stop for
-a complete text (16.7 %).
+a complete text (16.7 %). Where it sounds complete, neither the fall of level or pitch over the last 0.5 s, nor the last
+pitch, nor the length of the last voiced stretch tells the 84 ends from the 16 pauses: areas under the curve of 0.41 to
+0.59, whose 90 % intervals all hold 0.5.
 
 What is cut off are sentences after which another one comes: they sound and read complete, and only a longer wait tells.
 """
