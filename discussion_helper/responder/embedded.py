@@ -15,7 +15,7 @@ from discussion_helper.responder.clause_stream import clauses_from
 from discussion_helper.responder.decoding import Decoding
 from discussion_helper.responder.embedded_model import EmbeddedModel, EmbeddedRequest
 from discussion_helper.responder.filler import with_filler
-from discussion_helper.responder.history import was_cut, without_fragments
+from discussion_helper.responder.history import opened, was_cut, without_fragments
 from discussion_helper.responder.phrases import Phrase, one_moment
 from discussion_helper.responder.prompt import system_prompt
 from discussion_helper.responder.reasoning import ReasoningFilter
@@ -187,7 +187,7 @@ class EmbeddedResponder:
         calls: bool = True,
     ) -> Decoding:
         offers = self._tools.offers
-        told = without_fragments(messages)
+        told = opened(without_fragments(messages), messages)
         request = EmbeddedRequest(
             messages=[*with_calls(told), *later] if offers else told,
             system=self._system,

@@ -12,7 +12,7 @@ from discussion_helper.responder.chat_stream import ChatStream
 from discussion_helper.responder.endpoint_client import EndpointClient
 from discussion_helper.responder.endpoint_reply import EndpointReply
 from discussion_helper.responder.filler import with_filler
-from discussion_helper.responder.history import with_notes
+from discussion_helper.responder.history import opened, with_notes
 from discussion_helper.responder.patience import Limits
 from discussion_helper.responder.phrases import Phrase, one_moment
 from discussion_helper.responder.prompt import system_prompt
@@ -169,7 +169,7 @@ class EndpointResponder:
         )
 
     def _turns(self, messages: Sequence[Message]) -> list[ChatMessage]:
-        told = with_notes(messages)
+        told = opened(with_notes(messages), messages)
         return with_calls(told) if self._tools.schemas else with_system("", told)
 
     def _offered(self, *, calls: bool) -> dict[str, Any]:

@@ -7,7 +7,17 @@ from typing import Any, TypeVar, cast
 from discussion_helper.responder.prompt import cut_note
 from discussion_helper.types import Message
 
-__all__ = ["LEAST_WORDS", "fitting", "size_of", "was_cut", "weight_of", "with_notes", "without_fragments"]
+__all__ = [
+    "GREETING",
+    "LEAST_WORDS",
+    "fitting",
+    "opened",
+    "size_of",
+    "was_cut",
+    "weight_of",
+    "with_notes",
+    "without_fragments",
+]
 
 M = TypeVar("M", bound=Mapping[str, Any])
 
@@ -16,6 +26,9 @@ _OVERHEAD = 16
 
 LEAST_WORDS = 3
 """Fewer words of a cut reply are left out: a small model that sees its answer was "The" answers "The" from then on."""
+
+GREETING = "Hello."
+"""What the user is taken to have said where the agent spoke first."""
 
 
 def without_fragments(messages: Sequence[Message]) -> list[Message]:
@@ -47,6 +60,18 @@ def with_notes(messages: Sequence[Message]) -> list[Message]:
         else:
             told.append(_plain(message))
     return told
+
+
+def opened(told: list[Message], messages: Sequence[Message]) -> list[Message]:
+    """What is `told` of the `messages`, with a turn of the user's before one of the agent's that would come first.
+
+    Many models' templates refuse such a conversation. Where tools were called for a turn that went on, so that it
+    stands behind them, it stands before them too.
+    """
+    if not told or told[0].get("role") != "assistant":
+        return told
+    asked = (message["content"] for message in messages if message.get("role") == "user")
+    return [{"role": "user", "content": next(asked, GREETING) if told[0].get("calls") else GREETING}, *told]
 
 
 def _joined(messages: Sequence[Message]) -> list[Message]:
@@ -95,9 +120,9 @@ def fitting(messages: Sequence[M], room: int) -> list[M]:
     """The newest of `messages` that fit into `room` bytes; the oldest go first, the newest always stays.
 
     They go in steps of a quarter of the room, so that not every turn of a long conversation changes the beginning,
-    which the model has in its cache. Of a newest message that is itself too long, the end is kept. When the newest
-    are calls of tools and what came of them, the message that they are about stays with them, all of it whatever
-    the room; a result never stays without its call.
+    which the model has in its cache; what is left begins with a turn of the user's, as templates want it. Of a newest
+    message that is itself too long, the end is kept. When the newest are calls of tools and what came of them, the
+    message that they are about stays with them, all of it whatever the room; a result never stays without its call.
     """
     excess = sum(map(weight_of, messages)) - room
     if excess <= 0:
@@ -105,7 +130,7 @@ def fitting(messages: Sequence[M], room: int) -> list[M]:
     step = max(room // 4, 1)
     to_go = -(-excess // step) * step
     first, last = 0, _asked_at(messages)
-    while first < last and (to_go > 0 or messages[first]["role"] == "tool"):
+    while first < last and (to_go > 0 or messages[first]["role"] != "user"):
         to_go -= weight_of(messages[first])
         first += 1
     kept = list(messages[first:])

@@ -48,11 +48,7 @@ class Window:
         """The newest turns that fit beside the system prompt and the tools; the newest of all is always there."""
         fixed = size_of(system) + (size_of(json.dumps(list(tools))) if tools else 0)
         room = max(self.tokens - _REPLY - fixed / self._bytes_per_token, _LEAST) * self._narrowed
-        kept = fitting(turns, int(room * self._bytes_per_token))
-        if len(kept) == len(turns):
-            return kept
-        begins = (at for at, turn in enumerate(kept) if turn["role"] == "user")
-        return kept[next(begins, 0) :]  # what is left begins with a turn of the user, as templates want it
+        return fitting(turns, int(room * self._bytes_per_token))
 
     def is_near(self, messages: Sequence[Mapping[str, Any]]) -> bool:
         """So much is sent that it matters how many tokens it is."""

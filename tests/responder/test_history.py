@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discussion_helper.responder.history import fitting, size_of, was_cut, weight_of, with_notes, without_fragments
+from discussion_helper.responder.history import (
+    GREETING,
+    fitting,
+    opened,
+    size_of,
+    was_cut,
+    weight_of,
+    with_notes,
+    without_fragments,
+)
 from discussion_helper.responder.prompt import LAST_WORDS, LONGEST_REST, cut_note
 from discussion_helper.types import Message
 
@@ -197,3 +206,37 @@ def test_a_note_repeats_whole_words_from_the_end_of_what_was_heard_and_the_begin
     assert min(len(text.split()[0]), LAST_WORDS) <= len(heard) <= LAST_WORDS
     assert min(len(text.split()[0]), LONGEST_REST) <= len(rest) <= LONGEST_REST
     assert " Do not repeat what was heard.]" == end
+
+
+CALLED: Message = {
+    "role": "assistant",
+    "content": "",
+    "interrupted": True,
+    "calls": [{"id": "c", "name": "book", "arguments": "{}", "result": "booked", "is_error": False}],
+}
+
+
+@pytest.mark.parametrize(
+    ("messages", "first"),
+    [
+        ([{"role": "user", "content": "Hi."}, CALLED], None),
+        ([CALLED, {"role": "user", "content": "A table for two."}], "A table for two."),
+        ([{"role": "assistant", "content": "Welcome."}, {"role": "user", "content": "A table."}], GREETING),
+        ([CALLED], GREETING),
+        ([], None),
+    ],
+    ids=["user first", "taken back", "agent first", "no user", "nothing"],
+)
+@pytest.mark.parametrize("made", [with_notes, without_fragments])
+def test_a_conversation_begins_with_the_user_and_no_call_is_lost(
+    made: Any, messages: list[Message], first: Any
+) -> None:
+    told = opened(made(messages), messages)
+    assert made(messages) == (told if first is None else told[1:])
+    assert first is None or {"role": "user", "content": first} == told[0]
+
+
+@given(st.integers(1, 12), st.integers(1, 400))
+def test_what_is_left_of_a_conversation_begins_with_the_user(count: int, room: int) -> None:
+    kept = fitting(turns(*(f"turn {number}" for number in range(2 * count - 1))), room)
+    assert "user" == kept[0]["role"]

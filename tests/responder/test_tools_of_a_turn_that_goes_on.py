@@ -86,8 +86,9 @@ async def test_the_request_for_the_whole_turn_holds_the_call_and_its_result(
         conversation = await Session(Person(goes_on, until), responder, SilentVoice()).start().wait()
 
     messages = endpoint.exchanges[-1].body["messages"]
-    assert ["system", "assistant", "tool", "user"] == [message["role"] for message in messages]
-    assert "book" == messages[1]["tool_calls"][0]["function"]["name"]
-    assert result == messages[2]["content"]
-    assert messages[3]["content"].endswith("Book a table for two")
+    assert ["system", "user", "assistant", "tool", "user"] == [message["role"] for message in messages]
+    assert "Book a table for two" == messages[1]["content"]
+    assert "book" == messages[2]["tool_calls"][0]["function"]["name"]
+    assert result == messages[3]["content"]
+    assert messages[4]["content"].endswith("Book a table for two")
     assert "It is booked." == conversation.utterances[-1].text
