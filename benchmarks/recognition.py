@@ -3,31 +3,26 @@
     python -m benchmarks.recognition [FOLDER] [--model NAME] [--threads N] [--rows CSV]
 
 FOLDER holds clips with a manifest.csv (default: audio); the English clips of speech whose words are known are read
-whole. The stock column is `faster_whisper.WhisperModel.transcribe` with the same 8-bit weights and greedy search. A
-second table sums the errors up by the set that clips are from, which is how their names begin. Times are from the call
-to the text, with the model warm.
+whole (`discussion-helper bench --only recognition` takes those of 1 to 12 s). The stock column is
+`faster_whisper.WhisperModel.transcribe` with the same 8-bit weights and greedy search. A second table sums the errors
+up by the set that clips are from, which is how their names begin. Times are from the call to the text, with the model
+warm.
 """
 
 import argparse
 import csv
 import statistics
-import time
 from dataclasses import asdict, fields
 from pathlib import Path
 
-import anyio
 from rich.console import Console
 from rich.table import Table
 
-from discussion_helper.audio.analysis import voiced
 from discussion_helper.audio.clips import Clip, load_clips
-from discussion_helper.audio.files import load
-from discussion_helper.audio.frames import Samples
-from discussion_helper.bench.recognition import RATE, RecognitionRow, stock_recogniser
-from discussion_helper.bench.words import word_errors, words_of
-from discussion_helper.models import Store, load_manifest
-from discussion_helper.stt.base import Recognised
-from discussion_helper.stt.whisper import WhisperRecogniser
+from discussion_helper.bench.progress import Progress
+from discussion_helper.bench.recognition import RecognitionRow, compared, sets_of
+from discussion_helper.bench.words import words_of
+from discussion_helper.settings import Settings
 
 __all__ = ["main"]
 
@@ -41,10 +36,7 @@ def main() -> None:
     parser.add_argument("--rows", metavar="CSV", type=Path, help="write a row for each clip")
     chosen = parser.parse_args()
     clips = [clip for clip in load_clips(chosen.folder) if _is_known(clip)]
-    path = Store().path_of(load_manifest().model(chosen.model))
-    sounds = [load(clip.path, RATE).samples for clip in clips]
-    ours, stock = _ours(path, chosen.threads, sounds), _stock(path, sounds)
-    rows = [_row(*found) for found in zip(clips, ours, stock, strict=True)]
+    rows = compared(clips, Settings(stt=chosen.model), Progress(), threads=chosen.threads)
     if chosen.rows:
         _write(rows, chosen.rows)
     console = Console()
@@ -54,49 +46,6 @@ def main() -> None:
 
 def _is_known(clip: Clip) -> bool:
     return clip.kind == "speech" and clip.language == "en" and bool(words_of(clip.transcript))
-
-
-def _ours(path: Path, threads: int, sounds: list[Samples]) -> list[Recognised]:
-    async def run() -> list[Recognised]:
-        recogniser = WhisperRecogniser(path, language="en", threads=threads)
-        await recogniser.warmup()
-        found = [await recogniser.recognise(sound, voiced_s=_voiced_s(sound)) for sound in sounds]
-        await recogniser.aclose()
-        return found
-
-    return anyio.run(run)
-
-
-def _voiced_s(sound: Samples) -> float:
-    voice = voiced(sound, RATE)
-    return (voice.end - voice.start) / RATE
-
-
-def _stock(path: Path, sounds: list[Samples]) -> list[tuple[str, float]]:
-    recognise = stock_recogniser(path, "en")
-    recognise(sounds[0])
-    found = []
-    for sound in sounds:
-        began = time.perf_counter()
-        found.append((recognise(sound), time.perf_counter() - began))
-    return found
-
-
-def _row(clip: Clip, ours: Recognised, stock: tuple[str, float]) -> RecognitionRow:
-    reference = words_of(clip.transcript)
-    return RecognitionRow(
-        clip=clip.path.stem,
-        speaker=clip.speaker,
-        seconds=clip.duration_s,
-        words=len(reference),
-        reference=clip.transcript,
-        ours=ours.text,
-        ours_errors=word_errors(reference, words_of(ours.text)),
-        ours_ms=ours.took_s * 1e3,
-        stock=stock[0],
-        stock_errors=word_errors(reference, words_of(stock[0])),
-        stock_ms=stock[1] * 1e3,
-    )
 
 
 def _write(rows: list[RecognitionRow], path: Path) -> None:
@@ -128,17 +77,9 @@ def _sets(rows: list[RecognitionRow], model: str) -> Table:
     table = Table(title=f"{model}: words that are wrong, by set")
     for heading in ("set", "clips", "words", "ours", "stock"):
         table.add_column(heading, justify="left" if heading == "set" else "right")
-    for name in dict.fromkeys(_set_of(row) for row in rows):
-        some = [row for row in rows if _set_of(row) == name]
-        words = sum(row.words for row in some)
-        ours, stock = sum(row.ours_errors for row in some), sum(row.stock_errors for row in some)
-        rates = f"{100 * ours / words:.1f} %", f"{100 * stock / words:.1f} %"
-        table.add_row(name, str(len(some)), str(words), *rates)
+    for row in sets_of(rows):
+        table.add_row(row.set, str(row.clips), str(row.words), f"{row.ours_percent} %", f"{row.stock_percent} %")
     return table
-
-
-def _set_of(row: RecognitionRow) -> str:
-    return row.clip.partition("_")[0]
 
 
 def _short(name: str) -> str:

@@ -5,8 +5,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from discussion_helper.audio.analysis import percentile
+from discussion_helper.bench.no_speech import PIECE_S
 from discussion_helper.bench.results import Results
 from discussion_helper.bench.turns_run import TurnRow
+from discussion_helper.bench.words import words_of
 
 __all__ = ["Measure", "measures"]
 
@@ -33,7 +35,7 @@ class Measure:
 def measures(results: Results) -> list[Measure]:
     """Those of what was measured."""
     found = [*_start(results), *_delay(results), *_speech(results), *_barge_in(results)]
-    found += [*_false(results), *_cost(results), *_health(results), *_recognition(results)]
+    found += [*_false(results), *_cost(results), *_health(results), *_recognition(results), *_words(results)]
     return [measure for measure in found if measure.n]
 
 
@@ -187,3 +189,18 @@ def _recognition(results: Results) -> Iterator[Measure]:
             value=round(100.0 * errors / words, 1) if words else None,
         )
         yield _spread(f"{name}_recognition", f"  time, {title}", (getattr(row, f"{name}_ms") for row in rows))
+
+
+def _words(results: Results) -> Iterator[Measure]:
+    """Of what needs no devices."""
+    yield _count("onsets", "First words that are there", (row.there for row in results.onsets), goal="all")
+    one_words = results.one_words
+    yield _count("one_words", "One-word answers taken", (row.taken for row in one_words), goal="all")
+    known = [row for row in one_words if row.said]
+    yield _count("one_words_right", "  and read right", (words_of(row.text) == words_of(row.said) for row in known))
+    found = results.no_speech
+    minutes = found.pieces * PIECE_S / 60.0
+    title = f"Turns in {minutes:g} min without speech"
+    yield Measure(key="no_speech_turns", title=title, unit="", n=found.pieces, value=len(found.turns), goal="0")
+    title = "  speech between, heard"
+    yield Measure(key="no_speech_heard", title=title, unit="of n", n=found.spoken, value=found.heard)

@@ -47,19 +47,19 @@ class Word:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordRow:
-    """One word, said once. `text`: what was understood in the turns that it was taken for; `refused`: why nothing."""
+    """One word, said once. `text`: what was understood in the turns that it was taken for; `refused`: why nothing.
+
+    `said`: the word, where that is known, else "". `taken`: it is one turn, and has words.
+    """
 
     name: str
+    said: str = ""
     level_dbfs: float
     turns: int
     voiced_s: float
     text: str
     refused: str = ""
-
-    @property
-    def taken(self) -> bool:
-        """It is one turn, and has words."""
-        return self.turns == 1 and bool(self.text)
+    taken: bool
 
 
 def recorded_words(folder: Path, most: int = 20) -> list[Word]:
@@ -85,13 +85,16 @@ async def taken(word: Word, level_dbfs: float, segmenter: TurnSegmenter, recogni
     """Say it in a room with a faint noise, and have recognised what the detectors take for a turn."""
     turns = _turns(word.samples, level_dbfs, segmenter)
     read = [await recogniser.recognise(turn.samples, voiced_s=turn.voiced_s) for turn in turns]
+    text = " ".join(one.text for one in read if one.text)
     return WordRow(
         name=word.name,
+        said=word.text,
         level_dbfs=level_dbfs,
         turns=len(turns),
         voiced_s=round(sum(turn.voiced_s for turn in turns), 3),
-        text=" ".join(one.text for one in read if one.text),
+        text=text,
         refused=" ".join(one.refused for one in read if one.refused),
+        taken=len(turns) == 1 and bool(text),
     )
 
 

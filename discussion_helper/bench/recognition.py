@@ -1,7 +1,8 @@
 """Recognition: the word error rate of the talk's recogniser, and of the same model used as it comes."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,8 +19,20 @@ from discussion_helper.bench.words import word_errors, words_of, words_reached
 from discussion_helper.models import Store, load_manifest
 from discussion_helper.settings import Settings
 from discussion_helper.stt.base import Recognised
+from discussion_helper.stt.whisper import WhisperRecogniser
 
-__all__ = ["RATE", "RecognitionRow", "compared", "count_played", "model_path", "recognise_all", "stock_recogniser"]
+__all__ = [
+    "RATE",
+    "RecognitionRow",
+    "SetRow",
+    "compared",
+    "count_played",
+    "model_path",
+    "open_recogniser",
+    "recognise_all",
+    "sets_of",
+    "stock_recogniser",
+]
 
 RATE = 16_000
 
@@ -41,13 +54,39 @@ class RecognitionRow:
     stock_ms: float
 
 
-def compared(clips: Sequence[Clip], settings: Settings, progress: Progress) -> list[RecognitionRow]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetRow:
+    """The clips of one set, which is how their names begin; shares of its words that are wrong, in percent."""
+
+    set: str
+    clips: int
+    words: int
+    ours_percent: float
+    stock_percent: float
+
+
+def sets_of(rows: Sequence[RecognitionRow]) -> list[SetRow]:
+    """Word error rates by set, in the order of the rows."""
+    names = [Path(row.clip).stem.partition("_")[0] for row in rows]
+    some = {name: [row for row, of in zip(rows, names, strict=True) if of == name] for name in dict.fromkeys(names)}
+    return [_set(name, of) for name, of in some.items()]
+
+
+def _set(name: str, rows: Sequence[RecognitionRow]) -> SetRow:
+    words = sum(row.words for row in rows)
+    errors = sum(row.ours_errors for row in rows), sum(row.stock_errors for row in rows)
+    ours, stock = (round(100.0 * wrong / max(1, words), 1) for wrong in errors)
+    return SetRow(set=name, clips=len(rows), words=words, ours_percent=ours, stock_percent=stock)
+
+
+def compared(
+    clips: Sequence[Clip], settings: Settings, progress: Progress, *, threads: int = 1
+) -> list[RecognitionRow]:
     """Recognise each clip both ways, first all ours, then all stock. Raises DiscussionError."""
-    path = model_path(settings)
     sounds = [load(clip.path, RATE).samples for clip in clips]
-    ours = recognise_all(path, settings.language, sounds)
+    ours = recognise_all(settings, sounds, threads=threads)
     progress.step("recognition", 1, 2, "with the recogniser of the talk")
-    stock = stock_recogniser(path, settings.language)
+    stock = stock_recogniser(model_path(settings), settings.language)
     stock(sounds[0])
     others = [_timed(stock, sound) for sound in sounds]
     progress.step("recognition", 2, 2, "with the model as it comes")
@@ -59,27 +98,42 @@ def model_path(settings: Settings) -> Path:
     return Store().path_of(load_manifest().model(settings.stt))
 
 
-def recognise_all(path: Path, language: str, sounds: Sequence[Samples]) -> list[Recognised]:
-    """The recogniser of the talk, on each sound; `took_s` as measured here. Raises RecogniserError."""
+@asynccontextmanager
+async def open_recogniser(settings: Settings, *, threads: int = 1) -> AsyncIterator[WhisperRecogniser]:
+    """The recogniser of the talk, warm. Raises ModelError, RecogniserError."""
+    recogniser = WhisperRecogniser(model_path(settings), language=settings.language, threads=threads)
+    try:
+        await recogniser.warmup()
+        yield recogniser
+    finally:
+        with anyio.CancelScope(shield=True):
+            await recogniser.aclose()
+
+
+def recognise_all(
+    settings: Settings, sounds: Sequence[Samples], voices_s: Sequence[float] | None = None, *, threads: int = 1
+) -> list[Recognised]:
+    """The recogniser of the talk, on each sound; `took_s` as measured here.
+
+    `voices_s`: how much of each is voice, None = from the first to the last. Raises ModelError, RecogniserError.
+    """
+    known_s = [_voice_s(sound) for sound in sounds] if voices_s is None else voices_s
 
     async def recognise() -> list[Recognised]:
-        from discussion_helper.stt.whisper import WhisperRecogniser
-
-        recogniser = WhisperRecogniser(path, language=language)
         found: list[Recognised] = []
-        try:
-            await recogniser.warmup()
-            for sound in sounds:
-                voice = voiced(sound, RATE)
+        async with open_recogniser(settings, threads=threads) as recogniser:
+            for sound, voiced_s in zip(sounds, known_s, strict=True):
                 began = time.perf_counter()
-                result = await recogniser.recognise(sound, voiced_s=(voice.end - voice.start) / RATE)
+                result = await recogniser.recognise(sound, voiced_s=voiced_s)
                 found.append(replace(result, took_s=time.perf_counter() - began))
-        finally:
-            with anyio.CancelScope(shield=True):
-                await recogniser.aclose()
         return found
 
     return anyio.run(recognise)
+
+
+def _voice_s(sound: Samples) -> float:
+    voice = voiced(sound, RATE)
+    return (voice.end - voice.start) / RATE
 
 
 def stock_recogniser(path: Path, language: str) -> Callable[[Samples], str]:
@@ -102,7 +156,7 @@ def count_played(barge_ins: Sequence[BargeIn], settings: Settings) -> list[Barge
     """Count the words in what was played of each interrupted reply. Raises DiscussionError."""
     cut = [one for one in barge_ins if one.row.interrupted and len(one.played)]
     sounds = [resample(one.played, one.rate, RATE) for one in cut]
-    results = recognise_all(model_path(settings), settings.language, sounds)
+    results = recognise_all(settings, sounds)
     counted = {id(one): one.counted(_reached(one, result)) for one, result in zip(cut, results, strict=True)}
     return [counted.get(id(one), one) for one in barge_ins]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discussion_helper.bench.measures import Measure, measures
+from discussion_helper.bench.recognition import sets_of
 from discussion_helper.bench.results import Results
 
 if TYPE_CHECKING:
@@ -44,6 +45,14 @@ def lists(results: Results) -> dict[str, list[str]]:
         "not answered": [f"{r.clip} at {r.level_dbfs:.0f} dBFS" for r in turns if not r.answered],
         "barge-ins not heard": [f"{r.clip} at {r.level_dbfs:.0f} dBFS" for r in cuts if not r.interrupted],
         "replies lost to": [r.clip for r in results.noises if r.lost],
+        "words wrong by set, here and with the 30 s window": [
+            f"{s.set} {s.ours_percent:g} and {s.stock_percent:g} %" for s in sets_of(results.recognition)
+        ],
+        "first words missing": [f"{r.clip} at {r.level_dbfs:.0f} dBFS" for r in results.onsets if not r.there],
+        "one-word answers not taken": [
+            f"{r.name} at {r.level_dbfs:.0f} dBFS" for r in results.one_words if not r.taken
+        ],
+        "turns where nobody spoke": [f"{r.name}: {r.text[:60]}" for r in results.no_speech.turns],
         "could not be measured": results.problems,
     }
     return {what: names for what, names in found.items() if names}
@@ -80,6 +89,10 @@ def _files(results: Results, folder: Path) -> dict[Path, Sequence[Any]]:
         "noises": results.noises,
         "echo": results.echo,
         "recognition": results.recognition,
+        "recognition_sets": sets_of(results.recognition),
+        "onsets": results.onsets,
+        "one_words": results.one_words,
+        "no_speech": results.no_speech.rows,
         "health": results.health,
     }
     return {folder / f"{name}.csv": rows for name, rows in kinds.items() if rows}

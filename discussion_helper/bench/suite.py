@@ -3,6 +3,7 @@
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from discussion_helper.audio.clips import Clip
@@ -11,7 +12,10 @@ from discussion_helper.bench.clips import barge_ins, load_all, noises, transcrib
 from discussion_helper.bench.echo_run import run_echo
 from discussion_helper.bench.health_rows import health_row
 from discussion_helper.bench.idle_run import run_idle, run_starts
+from discussion_helper.bench.no_speech_run import run_no_speech
 from discussion_helper.bench.noise_run import run_noises
+from discussion_helper.bench.one_word_run import run_one_words
+from discussion_helper.bench.onset_run import run_onsets
 from discussion_helper.bench.progress import Progress
 from discussion_helper.bench.recognition import compared, count_played
 from discussion_helper.bench.report import write_rows
@@ -24,7 +28,7 @@ from discussion_helper.errors import DiscussionError
 from discussion_helper.settings import Settings
 from discussion_helper.testing.virtual_devices import VirtualDevices
 
-__all__ = ["RUNS", "Amounts", "Plan", "run_suite"]
+__all__ = ["IN_PROCESS", "ON_DEVICES", "RUNS", "Amounts", "Plan", "run_suite"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +41,11 @@ class Amounts:
     barge_ins: int = 18
     noises: int = 22
     replies: int = 5
+    onsets: int = 20
+    words: int = 20
+    """One-word answers of recordings, and of the talk's voice."""
+    minutes: float = 60.0
+    """In which nobody speaks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,20 +103,49 @@ class _Suite:
         with self._talk(room, "echo") as talk:
             self.results.echo += run_echo(room, talk, self._plan.amounts.replies, self._progress)
 
-    def recognition(self, _: Room) -> None:
+    def recognition(self) -> None:
         clips = transcribed(self._clips, self._settings.language)
         self.results.recognition += compared(clips, self._settings, self._progress)
 
+    def onsets(self) -> None:
+        clips = transcribed(self._clips, self._settings.language)
+        self.results.onsets += run_onsets(clips, self._settings, self._plan.amounts.onsets, self._progress)
 
-RUNS: Mapping[str, Callable[[_Suite, Room], None]] = {
+    def one_words(self) -> None:
+        words = self._plan.amounts.words
+        self.results.one_words += run_one_words(self._plan.clips, self._settings, words, self._progress)
+
+    def no_speech(self) -> None:
+        minutes = self._plan.amounts.minutes
+        self.results.no_speech = run_no_speech(self._clips, self._settings, minutes, self._progress)
+
+    def attempt(self, name: str, run: Callable[[], None]) -> None:
+        """Measure, or tell why not; the rows are written then: Ctrl-C keeps those of the runs that are over."""
+        try:
+            run()
+        except DiscussionError as error:
+            self.results.problems.append(f"{name}: {error}")
+            self._progress.say(f"{name}: {error}")
+        write_rows(self.results, self._plan.output)
+
+
+ON_DEVICES: Mapping[str, Callable[[_Suite, Room], None]] = {
     "start": _Suite.starts,
     "idle": _Suite.idle,
     "turns": _Suite.turns,
     "barge-ins": _Suite.barge_ins,
     "noises": _Suite.noises,
     "echo": _Suite.echo,
-    "recognition": _Suite.recognition,
 }
+"""Whole talks, through virtual devices."""
+IN_PROCESS: Mapping[str, Callable[[_Suite], None]] = {
+    "recognition": _Suite.recognition,
+    "onsets": _Suite.onsets,
+    "one-word": _Suite.one_words,
+    "no-speech": _Suite.no_speech,
+}
+"""Parts of a talk in sample time, which need no devices."""
+RUNS = (*ON_DEVICES, *IN_PROCESS)
 """What can be measured, in the order in which it is."""
 
 
@@ -119,16 +157,20 @@ def run_suite(plan: Plan, progress: Progress) -> Results:
     Raises AudioFileError when there are no clips, and DeviceError when there can be no virtual devices.
     """
     suite = _Suite(plan, load_all(plan.clips), progress)
+    on_devices = [name for name in plan.runs if name in ON_DEVICES]
+    if on_devices:
+        _on_devices(suite, plan, on_devices)
+    for name in plan.runs:
+        if name in IN_PROCESS:
+            suite.attempt(name, partial(IN_PROCESS[name], suite))
+    return suite.results
+
+
+def _on_devices(suite: _Suite, plan: Plan, names: Sequence[str]) -> None:
     keep = plan.output / "recordings" if plan.keep else None
     if keep is not None:
         keep.mkdir(exist_ok=True)
     with VirtualDevices(room_dbfs=ROOM_DBFS) as devices:
         room = Room(devices, plan.output / "talk.log", keep)
-        for name in plan.runs:
-            try:
-                RUNS[name](suite, room)
-            except DiscussionError as error:
-                suite.results.problems.append(f"{name}: {error}")
-                progress.say(f"{name}: {error}")
-            write_rows(suite.results, plan.output)  # after each run: Ctrl-C keeps those that are over
-    return suite.results
+        for name in names:
+            suite.attempt(name, partial(ON_DEVICES[name], suite, room))

@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+from collections.abc import Collection
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,15 +21,19 @@ __all__ = [
     "CLIPS_VARIABLE",
     "DESCRIPTION",
     "EXTRA",
+    "IN_PROCESS",
     "LEAST_BARGE_INS",
     "LEAST_NOISES",
     "LEAST_TURNS",
+    "ON_DEVICES",
     "RUNS",
     "add_parser",
     "run",
 ]
 
-RUNS = ("start", "idle", "turns", "barge-ins", "noises", "echo", "recognition")
+ON_DEVICES = ("start", "idle", "turns", "barge-ins", "noises", "echo")
+IN_PROCESS = ("recognition", "onsets", "one-word", "no-speech")
+RUNS = (*ON_DEVICES, *IN_PROCESS)
 EXTRA = ("jiwer", "matplotlib", "psutil")
 LEAST_TURNS = 20
 LEAST_BARGE_INS = 15
@@ -38,8 +43,9 @@ LEAST_NOISES = 15
 CLIPS_VARIABLE = "DISCUSSION_HELPER_CLIPS"
 DESCRIPTION = """\
 Hold a real talk between recorded people and this machine, through a virtual microphone and loudspeaker, and measure it
-from outside: delays, interruptions, echo, cost. Takes a quarter of an hour, on Linux with PulseAudio, and wants the
-machine for itself. A table goes to stdout; every row as CSV, and a plot, to the output folder.
+from outside: delays, interruptions, echo, cost. Then measure parts of it in sample time: word errors, first words,
+one-word answers, and turns where nobody speaks. Takes half an hour, on Linux with PulseAudio, and wants the machine for
+itself; the parts alone run anywhere (--only). A table goes to stdout, every row as CSV and a plot to the output folder.
 """
 
 
@@ -68,7 +74,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure; 1 when something could not be measured. Raises DiscussionError when nothing can."""
-    _check_machine()
+    _check_machine(arguments.only or RUNS)
     _check_models()
     from discussion_helper.bench.progress import Progress
     from discussion_helper.bench.suite import run_suite
@@ -79,9 +85,9 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if results.problems else 0
 
 
-def _check_machine() -> None:
-    if not sys.platform.startswith("linux"):
-        fix = "Run it on Linux, in a container or a virtual machine."
+def _check_machine(runs: Collection[str]) -> None:
+    if not sys.platform.startswith("linux") and not set(runs).isdisjoint(ON_DEVICES):
+        fix = f"Run it on Linux, in a container or a virtual machine, or with --only {' '.join(IN_PROCESS)}."
         raise DeviceError("The bench needs virtual devices, which there are only for Linux.", fix=fix)
     missing = [name for name in EXTRA if find_spec(name) is None]
     if missing:
@@ -119,7 +125,8 @@ def _plan(arguments: argparse.Namespace) -> "Plan":
 def _amounts(arguments: argparse.Namespace) -> "Amounts":
     from discussion_helper.bench.suite import Amounts
 
-    quick = Amounts(starts=1, idle_s=5.0, turns=4, barge_ins=3, noises=3, replies=1)
+    few = {"turns": 4, "barge_ins": 3, "noises": 3, "replies": 1, "onsets": 3, "words": 2}
+    quick = Amounts(starts=1, idle_s=5.0, minutes=1.0, **few)
     amounts = quick if arguments.quick else Amounts()
     for name, least in (("turns", LEAST_TURNS), ("barge_ins", LEAST_BARGE_INS), ("noises", LEAST_NOISES)):
         asked = getattr(arguments, name)

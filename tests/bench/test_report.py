@@ -19,7 +19,10 @@ from discussion_helper.bench.health_rows import HealthRow
 from discussion_helper.bench.idle_run import IdleRow, StartRow
 from discussion_helper.bench.machine import Machine
 from discussion_helper.bench.measures import Measure, measures
+from discussion_helper.bench.no_speech_run import NoSpeech, NoSpeechRow
 from discussion_helper.bench.noise_run import NoiseRow
+from discussion_helper.bench.one_word import WordRow
+from discussion_helper.bench.onset_run import OnsetRow
 from discussion_helper.bench.plot import draw
 from discussion_helper.bench.recognition import RecognitionRow
 from discussion_helper.bench.report import document, lists, rows_in, table, write_rows
@@ -65,7 +68,18 @@ def results() -> Results:
             filled(HealthRow, run="echo", blocks=50, late_p99_ms=3.5, late_worst_ms=9.0, dropped=4),
         ],
         peaks_mb={"turns": 712.0, "echo": 650.0},
-        recognition=[filled(RecognitionRow, words=10, ours_errors=1, stock_errors=2)],
+        recognition=[filled(RecognitionRow, words=10, ours_errors=1, stock_errors=2, clip="ami_1.wav")],
+        onsets=[filled(OnsetRow, there=True), filled(OnsetRow, there=False, clip="whisper.wav")],
+        one_words=[filled(WordRow, said="no", text="No.", taken=True), filled(WordRow, said="", name="five@1.20")],
+        no_speech=NoSpeech(
+            600,
+            60,
+            [
+                filled(NoSpeechRow, kind="music", name="song", text="Go."),
+                filled(NoSpeechRow, kind="breath", text="", refused="no speech"),
+                *(filled(NoSpeechRow, kind="speech", piece=piece) for piece in (10, 10, 21)),
+            ],
+        ),
     )
 
 
@@ -92,6 +106,9 @@ def test_each_run_has_its_measures(results: Results) -> None:
     assert (found["ours_word_errors"].value, found["stock_word_errors"].value) == (10.0, 20.0)
     assert (found["audio_late_p99"].value, found["audio_late_worst"].value) == (3.5, 80.0)
     assert (found["dropped"].value, found["underflows"].value, found["dropped"].n) == (4, 2, 150)
+    assert (found["onsets"].value, found["onsets"].n) == (1, 2)
+    assert [(found[key].value, found[key].n) for key in ("one_words", "one_words_right")] == [(1, 2), (1, 1)]
+    assert [(found[key].value, found[key].n) for key in ("no_speech_turns", "no_speech_heard")] == [(1, 600), (2, 60)]
     assert found["loop_lag_p99"].value == pytest.approx(1.3)
     assert found["holes"].value == found["long_holes"].value == pytest.approx(1 / 1.5, abs=0.001)
 
@@ -129,6 +146,10 @@ def test_the_document_is_json_and_names_what_to_listen_to(results: Results) -> N
         "not answered": ["whisper.wav at 2 dBFS"],
         "barge-ins not heard": ["words at 2 dBFS"],
         "replies lost to": ["burp.flac"],
+        "words wrong by set, here and with the 30 s window": ["ami 10 and 20 %"],
+        "first words missing": ["whisper.wav at 2 dBFS"],
+        "one-word answers not taken": ["five@1.20 at 2 dBFS"],
+        "turns where nobody spoke": ["song: Go."],
         "could not be measured": ["echo: The talk ended."],
     }
 
@@ -144,6 +165,10 @@ def test_every_row_is_written(results: Results, tmp_path: Path) -> None:
         "noises",
         "echo",
         "recognition",
+        "recognition_sets",
+        "onsets",
+        "one_words",
+        "no_speech",
         "health",
     }
     with (tmp_path / "turns.csv").open(encoding="utf-8", newline="") as lines:

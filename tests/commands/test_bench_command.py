@@ -47,8 +47,45 @@ def test_an_unknown_run_is_refused_by_the_parser(capsys: pytest.CaptureFixture[s
 
 def test_where_there_are_no_virtual_devices_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.platform", "darwin")
-    with pytest.raises(DeviceError, match="only for Linux"):
-        run()
+    for words in ((), ("--only", "onsets", "turns")):
+        with pytest.raises(DeviceError, match=r"only for Linux.* or with --only .*no-speech"):
+            run(*words)
+
+
+def test_what_needs_no_devices_is_measured_without_them(
+    monkeypatch: pytest.MonkeyPatch, models_here: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where there are none, and where what is measured cannot be: the rest goes on, and the exit code says so."""
+    monkeypatch.setattr("sys.platform", "darwin")
+    (tmp_path / "clips").mkdir()
+    header = (FOLDER / "manifest.csv").read_text(encoding="utf-8").partition("\n")[0]
+    (tmp_path / "clips" / "manifest.csv").write_text(f"{header}\n", encoding="utf-8")
+
+    code = run("--only", *bench.IN_PROCESS, "--output", str(tmp_path), "--clips", str(tmp_path / "clips"), "--quick")
+
+    assert 1 == code
+    told = capsys.readouterr()
+    for name in ("onsets", "recognition"):
+        assert f"{name}: There is no clip of kind" in told.err
+    assert "could not be measured" in told.out
+
+
+@pytest.mark.models
+def test_what_needs_no_devices_has_rows_and_measures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("--only", "onsets", "one-word", "no-speech", "--quick", "--json")
+    assert 0 == run(*words, "--output", str(tmp_path), "--clips", str(FOLDER))
+
+    summary = json.loads(capsys.readouterr().out)
+    found = {measure["key"]: (measure["value"], measure["n"]) for measure in summary["measures"]}
+    assert {} == summary["lists"]
+    assert {
+        "onsets": (3, 3),
+        "one_words": (8, 8),
+        "one_words_right": (4, 4),
+        "no_speech_turns": (0, 10),
+        "no_speech_heard": (1, 1),
+    } == found
+    assert {"no_speech.csv", "one_words.csv", "onsets.csv"} <= {path.name for path in tmp_path.iterdir()}
 
 
 @pytest.mark.usefixtures("linux")
@@ -105,7 +142,16 @@ def test_a_quick_bench_measures_everything(tmp_path: Path, capsys: pytest.Captur
     summary = json.loads(capsys.readouterr().out)
     assert (code, summary["lists"].get("could not be measured")) == (0, None)
     found = {measure["key"]: measure for measure in summary["measures"]}
-    assert {"start_listening", "idle_cpu", "early", "stop", "noise_cut", "echo_cut", "ours_word_errors"} <= set(found)
+    assert {
+        "start_listening",
+        "idle_cpu",
+        "early",
+        "stop",
+        "noise_cut",
+        "echo_cut",
+        "ours_word_errors",
+        "onsets",
+    } <= set(found)
     assert found["voice_to_voice"]["n"] >= 1
     assert 100.0 < found["voice_to_voice"]["median"] < 20_000.0
     with (tmp_path / "turns.csv").open(encoding="utf-8", newline="") as lines:
