@@ -15,10 +15,11 @@ class _Currency:
     minor: tuple[str, str] = ("", "")
 
 
+_LETTERS = ("USD", "EUR", "GBP", "CHF", "JPY", "CAD", "AUD", "INR", "CNY", "BRL")
 _CODES = {
     "$": "USD", "US$": "USD", "C$": "CAD", "CA$": "CAD", "A$": "AUD", "AU$": "AUD", "€": "EUR", "£": "GBP", "¥": "JPY",
     "R$": "BRL", "₹": "INR", "₩": "KRW", "₽": "RUB",
-    **{code: code for code in ("USD", "EUR", "GBP", "CHF", "JPY", "CAD", "AUD", "INR", "CNY", "BRL")},
+    **{code: code for code in _LETTERS},
 }  # fmt: skip
 
 _NAMES = {
@@ -82,7 +83,7 @@ _NAMES = {
     },
 }
 
-_SIGN = r"(?:US|CA?|AU?|R)?\$|[€£¥₹₩₽]|(?<![A-Za-z])(?:USD|EUR|GBP|CHF|JPY|CAD|AUD|INR|CNY|BRL)(?![A-Za-z])"
+_SIGN = rf"(?:US|CA?|AU?|R)?\$|[€£¥₹₩₽]|(?<![A-Za-z])(?:{'|'.join(_LETTERS)})(?![A-Za-z])"
 _AMOUNT = r"\d++(?:[.,]\d++)*+"
 _SCALES = {"k": "thousand", "K": "thousand", "M": "million", "m": "million", "B": "billion", "b": "billion",
            "bn": "billion", "T": "trillion"}  # fmt: skip

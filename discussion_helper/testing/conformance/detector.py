@@ -12,16 +12,16 @@ from discussion_helper.audio.frames import Samples, silence
 from discussion_helper.testing.conformance.bench import Bench, Make
 from discussion_helper.testing.conformance.calls import in_thread, said
 from discussion_helper.testing.conformance.limits import Limits
-from discussion_helper.testing.conformance.port import ANSWERS
+from discussion_helper.testing.conformance.port import ANSWERS, Named
 from discussion_helper.testing.conformance.report import Report
-from discussion_helper.testing.conformance.rule import Broken, Rule, expect
+from discussion_helper.testing.conformance.rule import Broken, expect
 from discussion_helper.testing.conformance.sounds import noise_of
-from discussion_helper.testing.conformance.suite import Check, run
+from discussion_helper.testing.conformance.suite import Suite
 from discussion_helper.vad.base import Detector
 
 __all__ = ["DETECTOR_RULES", "check_detector"]
 
-_PORT = "detector"
+_PORT = Named(name="detector")
 _LASTS_S = 1.0
 _SPENT = 0.5
 """Of the time that a sound lasts: there are four detectors on a microphone, and they are not the only work."""
@@ -32,7 +32,7 @@ async def check_detector(make: Make[Detector], *, limits: Limits | None = None, 
 
     Raises NotConforming with the report, unless `raises` is False.
     """
-    return await run(_PORT, _CHECKS, Bench(make, limits=limits or Limits()), raises=raises)
+    return await _SUITE(make, limits=limits, raises=raises)
 
 
 def _frames(detector: Detector, sound: Samples) -> list[Samples]:
@@ -143,56 +143,54 @@ async def _aside(look: Callable[[Bench[Any]], None], bench: Bench[Any]) -> None:
     await in_thread(lambda: look(bench))
 
 
-def _check(
-    name: str, look: Callable[[Bench[Any]], None], expects: str, fix: str, needs: tuple[str, ...] = (ANSWERS,)
-) -> Check:
-    return Check(Rule(f"{_PORT}.{name}", expects, fix), partial(_aside, look), needs)
-
-
-_CHECKS = (
-    _check(
+_SUITE: Suite[Detector] = _PORT.suite(
+    _PORT.check(
         ANSWERS,
-        _answers,
+        partial(_aside, _answers),
         "`rate` and `frame_samples` are whole numbers, and probability(samples) a number from 0.0 to 1.0.",
         "Convert what the model gives with float(), and clip it.",
         (),
     ),
-    _check("silence-is-no-voice", _silent, "Zeros have a probability below 0.5.", "Check the model and its input."),
-    _check(
+    _PORT.check(
+        "silence-is-no-voice",
+        partial(_aside, _silent),
+        "Zeros have a probability below 0.5.",
+        "Check the model and its input.",
+    ),
+    _PORT.check(
         "wrong-length-is-refused",
-        _length,
+        partial(_aside, _length),
         "Another number of samples than `frame_samples`, as at another rate, raises ValueError.",
         "Compare len(samples) with frame_samples first.",
     ),
-    _check(
+    _PORT.check(
         "samples-are-left-alone",
-        _leaves,
+        partial(_aside, _leaves),
         "Samples that cannot be written to are taken, and none are changed.",
         "Copy before changing anything in place.",
     ),
-    _check("reset-forgets", _resets, "After reset it is as new.", "Make its memory anew in reset."),
-    _check(
+    _PORT.check(
+        "reset-forgets", partial(_aside, _resets), "After reset it is as new.", "Make its memory anew in reset."
+    ),
+    _PORT.check(
         "streams-keep-apart",
-        _streams,
+        partial(_aside, _streams),
         "Two detectors on two sounds know nothing of each other.",
         "Keep the memory in the object, not in the class or the module.",
         (ANSWERS, "reset-forgets"),
     ),
-    _check(
+    _PORT.check(
         "keeps-up",
-        _keeps_up,
+        partial(_aside, _keeps_up),
         f"A sound takes at most {100 * _SPENT:.0f} % of the time that it lasts.",
         "Use a smaller model on one thread without spinning; it has the audio thread.",
     ),
-    Check(
-        Rule(
-            f"{_PORT}.works-on-another-thread",
-            "It can be used on another thread than the one it was made on, two of them at the same time.",
-            "Keep nothing in thread-local storage.",
-        ),
+    _PORT.check(
+        "works-on-another-thread",
         _threads,
+        "It can be used on another thread than the one it was made on, two of them at the same time.",
+        "Keep nothing in thread-local storage.",
         (ANSWERS, "streams-keep-apart"),
     ),
 )
-DETECTOR_RULES = tuple(check.rule for check in _CHECKS)
-"""In the order in which they are looked at."""
+DETECTOR_RULES = _SUITE.rules

@@ -6,35 +6,16 @@ from typing import Any
 
 from discussion_helper.iteration import closing
 from discussion_helper.parts import Listener, Mutable
-from discussion_helper.testing.conformance.bench import Bench, Make
+from discussion_helper.testing.conformance.bench import Bench
 from discussion_helper.testing.conformance.calls import gap_of, left, outcome_of, result_of
 from discussion_helper.testing.conformance.course import CANCEL
 from discussion_helper.testing.conformance.ending import closing_check, ending_checks
-from discussion_helper.testing.conformance.limits import Limits
 from discussion_helper.testing.conformance.port import ANSWERS, Port
-from discussion_helper.testing.conformance.report import Report
 from discussion_helper.testing.conformance.rule import Unchecked, expect
-from discussion_helper.testing.conformance.suite import Check, run
+from discussion_helper.testing.conformance.suite import Suite
 from discussion_helper.types import Utterance
 
 __all__ = ["LISTENER_RULES", "check_listener"]
-
-
-async def check_listener(
-    make: Make[Listener],
-    *,
-    make_dead: Make[Listener] | None = None,
-    make_slow: Make[Listener] | None = None,
-    limits: Limits | None = None,
-    raises: bool = True,
-) -> Report:
-    """Whether what `make()` gives is a listener as a session needs it; each one made must hear a turn by itself.
-
-    `make_dead` and `make_slow` make one that cannot work, and one that hears nothing for a minute; without them those
-    rules are told as unchecked. Raises NotConforming with the report, unless `raises` is False.
-    """
-    bench = Bench(make, limits=limits or Limits(), make_dead=make_dead, make_slow=make_slow)
-    return await run(_PORT.name, _CHECKS, bench, raises=raises)
 
 
 async def _first(part: Listener, _: object) -> Any:
@@ -104,44 +85,40 @@ async def _mutes(bench: Bench[Listener]) -> None:
             await result_of(partial(part.mute, on), within_s=bench.limits.call_s)
 
 
-def _check(name: str, look: Any, expects: str, fix: str, needs: tuple[str, ...] = (ANSWERS,)) -> Check:
-    return Check(_PORT.rule(name, expects, fix), look, needs)
-
-
-_CHECKS = (
-    _check(
+check_listener: Suite[Listener] = _PORT.suite(
+    _PORT.check(
         ANSWERS,
         _answers,
         "utterances() gives an Utterance for each turn.",
         "Yield discussion_helper.types.Utterance; an empty text says that something without words was heard.",
         (),
     ),
-    _check("turns-are-the-users", _users, "The speaker of each is the user.", 'Write Utterance("user", text).'),
-    _check(
+    _PORT.check("turns-are-the-users", _users, "The speaker of each is the user.", 'Write Utterance("user", text).'),
+    _PORT.check(
         "times-are-in-order",
         _dated,
         "A turn ends no earlier than it starts; both are finite seconds on the session's clock.",
         "Take the times from the reporter that attach gives.",
     ),
-    _check(
+    _PORT.check(
         CANCEL,
         _cancel,
         "Waiting for a turn ends soon after it is cancelled, at whatever time, and with no error.",
         "Let the cancellation through, and release the device in a finally block or in aclose.",
     ),
-    _check(
+    _PORT.check(
         "speech-started-can-be-left",
         _speech,
         "speech_started can be cancelled, and turns are heard after that as before.",
         "Wait for an event there, and for nothing else.",
     ),
-    _check(
+    _PORT.check(
         "leaves-the-loop-free",
         _free,
         "The event loop goes on while it listens.",
         "Do what blocks in anyio.to_thread.run_sync.",
     ),
-    _check(
+    _PORT.check(
         "mutes-and-opens",
         _mutes,
         "mute(True) and mute(False), where there is a mute, end without an error, also a second time.",
@@ -150,5 +127,5 @@ _CHECKS = (
     closing_check(_PORT),
     *ending_checks(_PORT),
 )
-LISTENER_RULES = tuple(check.rule for check in _CHECKS)
-"""In the order in which they are looked at."""
+"""What a session needs. Each one made must hear a turn by itself; the slow one hears nothing for a minute."""
+LISTENER_RULES = check_listener.rules

@@ -7,39 +7,20 @@ import numpy as np
 
 from discussion_helper.audio.frames import Samples, silence
 from discussion_helper.stt.base import Recognised, Recogniser
-from discussion_helper.testing.conformance.bench import Bench, Make
+from discussion_helper.testing.conformance.bench import Bench
 from discussion_helper.testing.conformance.calls import accepted, result_of
 from discussion_helper.testing.conformance.course import LATER, course_checks, left_long, works_still
 from discussion_helper.testing.conformance.ending import closing_checks, ending_checks
-from discussion_helper.testing.conformance.limits import Limits
 from discussion_helper.testing.conformance.port import ANSWERS, Port
-from discussion_helper.testing.conformance.report import Report
 from discussion_helper.testing.conformance.rule import Broken, expect
 from discussion_helper.testing.conformance.sounds import speech_of
-from discussion_helper.testing.conformance.suite import Check, run
+from discussion_helper.testing.conformance.suite import Check, Suite
 
 __all__ = ["RECOGNISER_RULES", "check_recogniser"]
 
 _RATE = 16_000
 _LONG_S = 120.0
 """Twice the longest turn that the detectors let through."""
-
-
-async def check_recogniser(
-    make: Make[Recogniser],
-    *,
-    make_dead: Make[Recogniser] | None = None,
-    make_slow: Make[Recogniser] | None = None,
-    limits: Limits | None = None,
-    raises: bool = True,
-) -> Report:
-    """Whether what `make()` gives is a recogniser as a talk needs it. What is asked of it is a sound like speech.
-
-    `make_dead` and `make_slow` make one that cannot work, and one that takes a minute; without them those rules are
-    told as unchecked. Raises NotConforming with the report, unless `raises` is False.
-    """
-    bench = Bench(make, limits=limits or Limits(), make_dead=make_dead, make_slow=make_slow)
-    return await run(_PORT.name, _CHECKS, bench, raises=raises)
 
 
 async def _hear(part: Recogniser, seconds: float) -> Recognised:
@@ -102,7 +83,7 @@ async def _long(bench: Bench[Recogniser]) -> None:
     await works_still(_PORT)(bench)
 
 
-_CHECKS = (
+check_recogniser: Suite[Recogniser] = _PORT.suite(
     Check(
         _PORT.rule(
             ANSWERS,
@@ -151,5 +132,5 @@ _CHECKS = (
     *closing_checks(_PORT),
     *ending_checks(_PORT),
 )
-RECOGNISER_RULES = tuple(check.rule for check in _CHECKS)
-"""In the order in which they are looked at."""
+"""What a talk needs. What is asked of it is a sound like speech."""
+RECOGNISER_RULES = check_recogniser.rules

@@ -23,7 +23,7 @@ from discussion_helper.testing.conformance.limits import Limits
 from discussion_helper.testing.conformance.port import ANSWERS, Port
 from discussion_helper.testing.conformance.report import Report
 from discussion_helper.testing.conformance.rule import Unchecked, expect
-from discussion_helper.testing.conformance.suite import Check, run
+from discussion_helper.testing.conformance.suite import Check
 from discussion_helper.testing.conformance.texts import LONG_TEXTS, NOTHING, ODD
 from discussion_helper.types import Message
 
@@ -45,8 +45,8 @@ async def check_responder(
     end without a mark. `make_dead` and `make_slow` make one that cannot work, and one that takes a minute. Without
     them those rules are told as unchecked. Raises NotConforming with the report, unless `raises` is False.
     """
-    bench = Bench(make, limits=limits or Limits(), make_dead=make_dead, make_slow=make_slow)
-    return await run(_PORT.name, _checks(says), bench, raises=raises)
+    suite = _PORT.suite(*_checks(says))
+    return await suite(make, make_dead=make_dead, make_slow=make_slow, limits=limits, raises=raises)
 
 
 def _user(text: str) -> list[Message]:

@@ -2,14 +2,17 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from discussion_helper.testing.conformance.bench import Bench
+from discussion_helper.testing.conformance.bench import Bench, Make
 from discussion_helper.testing.conformance.calls import said
+from discussion_helper.testing.conformance.limits import Limits
 from discussion_helper.testing.conformance.report import Finding, NotConforming, Report
 from discussion_helper.testing.conformance.rule import Broken, Rule, Unchecked
 
-__all__ = ["Check", "run"]
+__all__ = ["Check", "Suite", "run"]
+
+P = TypeVar("P")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +22,36 @@ class Check:
     rule: Rule
     look: Callable[[Bench[Any]], Awaitable[None]]
     needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Suite(Generic[P]):
+    """The checks of one port. It is called with what makes a part, and looks at every rule of it."""
+
+    port: str
+    checks: tuple[Check, ...]
+
+    async def __call__(
+        self,
+        make: Make[P],
+        *,
+        make_dead: Make[P] | None = None,
+        make_slow: Make[P] | None = None,
+        limits: Limits | None = None,
+        raises: bool = True,
+    ) -> Report:
+        """Whether what `make()` gives is what its port says. Several are made, some in other threads.
+
+        `make_dead` and `make_slow` make one that cannot work, and one that takes a minute for a call; without them
+        those rules are told as unchecked. Raises NotConforming with the report, unless `raises` is False.
+        """
+        bench = Bench(make, limits=limits or Limits(), make_dead=make_dead, make_slow=make_slow)
+        return await run(self.port, self.checks, bench, raises=raises)
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """In the order in which they are looked at."""
+        return tuple(check.rule for check in self.checks)
 
 
 async def run(port: str, checks: Sequence[Check], bench: Bench[Any], *, raises: bool) -> Report:

@@ -5,15 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from discussion_helper.testing.conformance.bench import Bench, Make
+from discussion_helper.testing.conformance.bench import Bench
 from discussion_helper.testing.conformance.calls import accepted, result_of
 from discussion_helper.testing.conformance.course import LATER, course_checks, left_long, works_still
 from discussion_helper.testing.conformance.ending import closing_checks, ending_checks
-from discussion_helper.testing.conformance.limits import Limits
 from discussion_helper.testing.conformance.port import ANSWERS, Port
-from discussion_helper.testing.conformance.report import Report
 from discussion_helper.testing.conformance.rule import Broken, expect
-from discussion_helper.testing.conformance.suite import Check, run
+from discussion_helper.testing.conformance.suite import Check, Suite
 from discussion_helper.testing.conformance.texts import LONG_TEXTS, NOTHING, ODD
 from discussion_helper.tts.base import Speech, Synthesiser
 
@@ -21,23 +19,6 @@ __all__ = ["SYNTHESISER_RULES", "check_synthesiser"]
 
 _SHORT, _SENTENCE, _OTHER = "Yes.", "The train leaves from platform four at ten past nine.", "It rains again."
 _RATES = 4_000, 192_000
-
-
-async def check_synthesiser(
-    make: Make[Synthesiser],
-    *,
-    make_dead: Make[Synthesiser] | None = None,
-    make_slow: Make[Synthesiser] | None = None,
-    limits: Limits | None = None,
-    raises: bool = True,
-) -> Report:
-    """Whether what `make()` gives is a synthesiser as a talk needs it. Several are made, some in other threads.
-
-    `make_dead` and `make_slow` make one that cannot work, and one that takes a minute; without them those rules are
-    told as unchecked. Raises NotConforming with the report, unless `raises` is False.
-    """
-    bench = Bench(make, limits=limits or Limits(), make_dead=make_dead, make_slow=make_slow)
-    return await run(_PORT.name, _CHECKS, bench, raises=raises)
 
 
 async def _speak(part: Synthesiser, text: str) -> Speech:
@@ -124,7 +105,7 @@ async def _long(bench: Bench[Synthesiser]) -> None:
     await works_still(_PORT)(bench)
 
 
-_CHECKS = (
+check_synthesiser: Suite[Synthesiser] = _PORT.suite(
     Check(
         _PORT.rule(
             ANSWERS,
@@ -200,5 +181,5 @@ _CHECKS = (
     *closing_checks(_PORT),
     *ending_checks(_PORT),
 )
-SYNTHESISER_RULES = tuple(check.rule for check in _CHECKS)
-"""In the order in which they are looked at."""
+"""What a talk needs."""
+SYNTHESISER_RULES = check_synthesiser.rules

@@ -7,15 +7,13 @@ import anyio
 
 from discussion_helper.background import Background
 from discussion_helper.parts import Audible, LooksAhead, Voice
-from discussion_helper.testing.conformance.bench import Bench, Make
+from discussion_helper.testing.conformance.bench import Bench
 from discussion_helper.testing.conformance.calls import left, outcome_of, result_of, said
 from discussion_helper.testing.conformance.course import LATER, one_by_one_checks, works_still
 from discussion_helper.testing.conformance.ending import closing_checks, ending_checks
-from discussion_helper.testing.conformance.limits import Limits
 from discussion_helper.testing.conformance.port import ANSWERS, Port
-from discussion_helper.testing.conformance.report import Report
 from discussion_helper.testing.conformance.rule import Broken, Unchecked, expect
-from discussion_helper.testing.conformance.suite import Check, run
+from discussion_helper.testing.conformance.suite import Suite
 from discussion_helper.testing.conformance.texts import LONG_TEXTS
 from discussion_helper.types import SpokenSentence, unheard_in
 
@@ -25,23 +23,6 @@ _SENTENCE = "The train leaves from platform four at ten past nine."
 _STOPS = "stop-ends-a-sentence"
 _SHARES = (0.0, 0.2, 0.5, 0.8)
 """Of a sentence, after which it is stopped."""
-
-
-async def check_voice(
-    make: Make[Voice],
-    *,
-    make_dead: Make[Voice] | None = None,
-    make_slow: Make[Voice] | None = None,
-    limits: Limits | None = None,
-    raises: bool = True,
-) -> Report:
-    """Whether what `make()` gives is a voice as a session needs it.
-
-    `make_dead` and `make_slow` make one that cannot work, and one that takes a minute before it speaks; without them
-    those rules are told as unchecked. Raises NotConforming with the report, unless `raises` is False.
-    """
-    bench = Bench(make, limits=limits or Limits(), make_dead=make_dead, make_slow=make_slow)
-    return await run(_PORT.name, _CHECKS, bench, raises=raises)
 
 
 async def _speak(part: Voice, sentence: str) -> SpokenSentence:
@@ -159,60 +140,58 @@ async def _audible(bench: Bench[Voice]) -> None:
         await hearing.stop(within_s=limits.let_go_s)
 
 
-def _check(name: str, look: Any, expects: str, fix: str, needs: tuple[str, ...] = (ANSWERS,)) -> Check:
-    return Check(_PORT.rule(name, expects, fix), look, needs)
-
-
-_CHECKS = (
-    _check(
+check_voice: Suite[Voice] = _PORT.suite(
+    _PORT.check(
         ANSWERS,
         _answers,
         "speak(sentence) returns a SpokenSentence, not cut, with the seconds that were played.",
         "Return discussion_helper.types.SpokenSentence when the last sample has left.",
         (),
     ),
-    _check("text-is-kept", _keeps_text, "The result has the sentence as it was given.", "Put the very text in it."),
-    _check(
+    _PORT.check(
+        "text-is-kept", _keeps_text, "The result has the sentence as it was given.", "Put the very text in it."
+    ),
+    _PORT.check(
         "empty-text-ends",
         _empty,
         "A sentence with nothing to say ends, not cut, and without an error.",
         "Return at once where there are no samples.",
     ),
-    _check(
+    _PORT.check(
         _STOPS,
         _stops,
         "stop() ends the sentence at once, at whatever time; it is cut, and the next one is spoken as ever.",
         "Discard what is queued, wake whoever waits in speak, and say cut=True.",
     ),
-    _check(
+    _PORT.check(
         "heard-is-a-beginning",
         _heard,
         "`heard` of a sentence that was cut is None, or its beginning.",
         "Count the samples that left the device, and give the words up to there.",
         (_STOPS,),
     ),
-    _check(
+    _PORT.check(
         "stop-is-safe-when-idle",
         _idle,
         "stop() may be called when nothing is spoken, again and again; the next sentence is not cut.",
         "Forget the stop when the next sentence begins.",
     ),
     *one_by_one_checks(_PORT),
-    _check(
+    _PORT.check(
         "long-text-can-be-stopped",
         _long,
         "10,000 characters, with or without spaces, can be stopped; then it works still.",
         "Let stop end the synthesis as well as the playback.",
         (_STOPS, LATER),
     ),
-    _check(
+    _PORT.check(
         "prepared-is-spoken",
         _ahead,
         "prepare, where there is one, is followed by speak for that sentence or another; and it can be cancelled.",
         "Drop what was prepared when another sentence comes.",
         (LATER, "stop-is-safe-when-idle"),
     ),
-    _check(
+    _PORT.check(
         "audible-returns",
         _audible,
         "audible, where there is one, returns when the sentence is heard, and can be cancelled.",
@@ -221,5 +200,5 @@ _CHECKS = (
     *closing_checks(_PORT),
     *ending_checks(_PORT),
 )
-VOICE_RULES = tuple(check.rule for check in _CHECKS)
-"""In the order in which they are looked at."""
+"""What a session needs; the slow one takes a minute before it speaks."""
+VOICE_RULES = check_voice.rules
