@@ -11,22 +11,37 @@ from discussion_helper.clock import now
 from discussion_helper.iteration import closing
 from discussion_helper.waiters import Waiters
 
-__all__ = ["CLOSE_REPLY_S", "SENTENCES_AHEAD", "Generation"]
+__all__ = ["CLOSE_REPLY_S", "LONG", "SENTENCES_AHEAD", "Generation"]
 
 CLOSE_REPLY_S = 0.25
 """How long the responder's iterator may take to close."""
 SENTENCES_AHEAD = 64
 """Bound of the text generated and not yet spoken; the responder then waits."""
 
+LONG = 20
+"""Characters of a sentence that takes longer to say, 1.3 s at 15 a second, than the next one to be got ready."""
+
 
 class Generation:
     """`run` is a task of the discussion's loop; who speaks takes sentence after sentence, and may put one back."""
 
-    def __init__(self, sentences: AsyncIterator[str], *, max_sentences: int = 0, ahead: int = SENTENCES_AHEAD) -> None:
-        """`max_sentences`: 0 = no cap. `ahead`: sentences that may wait to be spoken, until `commit`."""
+    def __init__(
+        self,
+        sentences: AsyncIterator[str],
+        *,
+        max_sentences: int = 0,
+        ahead: int = SENTENCES_AHEAD,
+        holds: bool = False,
+    ) -> None:
+        """`max_sentences`: 0 = no cap. `ahead`: sentences that may wait to be spoken, until `commit`.
+
+        `holds`: after the first sentence, if it is `LONG`, no more is asked for until `release`: until it is heard it
+        needs the processor for itself.
+        """
         self._sentences = sentences
         self._max = max_sentences
         self._limit = ahead
+        self._holds = holds
         self._pulling = False
         self._asked_at: float | None = None
         self._worked_s = 0.0
@@ -105,9 +120,15 @@ class Generation:
         if self.first_at is None:
             self.first_at = now()
         self._ahead.append(sentence)
+        self._holds = self._holds and len(sentence) >= LONG
         self._changed.wake()
-        while len(self._ahead) >= self._limit:
+        while self._holds or len(self._ahead) >= self._limit:
             await self._changed.wait()
+
+    def release(self) -> None:
+        """The first sentence is being heard, or nobody works on it: the others may come. Idempotent."""
+        self._holds = False
+        self._changed.wake()
 
     def commit(self) -> None:
         """It is to be spoken: as much of it may wait as of any other."""

@@ -10,7 +10,7 @@ from discussion_helper.background import LET_GO_S
 from discussion_helper.generation import CLOSE_REPLY_S, Generation
 from discussion_helper.going_on import asks_to_go_on, rest_of, with_rest_said
 from discussion_helper.iteration import closing, each
-from discussion_helper.parts import CutsText, Remembers, Responder, Thread, Voice
+from discussion_helper.parts import CutsText, LooksAhead, Remembers, Responder, Thread, Voice
 from discussion_helper.record import Record
 from discussion_helper.reply import Reply
 from discussion_helper.speculation import Speculation, Tally
@@ -187,7 +187,8 @@ class Replies:
         return self._voice.clauses(text) if isinstance(self._voice, CutsText) else [text]
 
     def _begin(self, sentences: AsyncIterator[str], *, max_sentences: int = 0, asks: bool = False) -> Reply:
-        generation = Generation(sentences, max_sentences=max_sentences)
+        holds = asks and isinstance(self._voice, LooksAhead)
+        generation = Generation(sentences, max_sentences=max_sentences, holds=holds)
         self._asked = generation if asks else None
         self._generate(generation)
         return self._reply(generation)

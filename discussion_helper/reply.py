@@ -103,6 +103,7 @@ class Reply:
             self.cut("cancelled")
             raise
         finally:
+            self.generation.release()
             await self._settle(speaking, sentence, began)
 
     async def _call_voice(self, sentence: str) -> SpokenSentence:
@@ -169,6 +170,7 @@ class Reply:
         if isinstance(self._voice, Audible):
             await isolated(self._voice.audible, name="waiting for the voice's first audio")
         self.first_audio_at = now()
+        self.generation.release()
 
     # -- cutting
 

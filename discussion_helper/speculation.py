@@ -109,7 +109,8 @@ class Speculation:
 
         def generation() -> Generation:
             sentences = responder.speculate(messages, guess.committed)
-            return Generation(sentences, max_sentences=max_sentences, ahead=AHEAD)
+            holds = isinstance(self._voice, LooksAhead)
+            return Generation(sentences, max_sentences=max_sentences, ahead=AHEAD, holds=holds)
 
         self._guess = guess
         guess.work = Background(lambda: self._work(guess, generation), name="answering ahead of time").start()
@@ -197,6 +198,8 @@ class Speculation:
         self._generate(generation)
         if isinstance(self._voice, LooksAhead) and await generation.ready():
             await self._synthesise(guess, self._voice, generation.ahead[0])
+        if not guess.committed.is_set():  # else whoever speaks it lets the rest come
+            generation.release()
 
     async def _synthesise(self, guess: _Guess, voice: LooksAhead, clause: str) -> None:
         """Unless it is spoken already: then the voice would take it for the sentence after that."""

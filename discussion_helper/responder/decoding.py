@@ -16,8 +16,8 @@ __all__ = ["CLOSE_LIMIT_S", "PIECES_HELD", "Decoding"]
 
 CLOSE_LIMIT_S = 0.2
 """How long closing waits for the thread. A model looks at the stop flag at every token."""
-PIECES_HELD = 256
-"""Pieces decoded and not read yet; the model then waits."""
+PIECES_HELD = 4
+"""Pieces decoded and not read yet; the model then waits, and leaves the cores to the voice."""
 
 
 class Decoding:
@@ -44,7 +44,12 @@ class Decoding:
             raise StopAsyncIteration from None
 
     async def outcome(self) -> str:
-        """Wait for the end; what `work` returned, "" when it was stopped. Raises what it raised."""
+        """Wait for the end; what `work` returned, "" when it was stopped. Raises what it raised.
+
+        Pieces that were not read until then are not waited for by anybody, and are dropped.
+        """
+        async for _ in self:
+            pass
         return "" if self._stopped else await self._thread.wait()
 
     async def aclose(self) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import anyio
 import pytest
 
+from discussion_helper.clock import now
 from discussion_helper.parts import Committed
 from discussion_helper.session import Session
 from discussion_helper.testing import EchoResponder, SilentVoice
@@ -107,6 +108,50 @@ async def test_the_reply_is_begun_in_the_pause_and_speaks_at_once_when_that_was_
     told = session.state["speculation"]
     assert {"on": True, "begun": 1, "committed": 1, "thrown_away": 0} == {name: told[name] for name in list(told)[:4]}
     assert (0.1, 0.2, 0.0, 1.0) == tuple(told[name] for name in ("generated_s", "synthesised_s", "wasted_s", "share"))
+
+
+class Counts(EchoResponder):
+    """Gives these at once; `given` says when each was asked for."""
+
+    def __init__(self, *sentences: str) -> None:
+        super().__init__()
+        self._given = sentences
+        self.given: list[float] = []
+
+    async def reply(self, messages: Sequence[Message]) -> AsyncIterator[str]:
+        for sentence in self._given:
+            self.given.append(now())
+            yield sentence
+
+    def speculate(self, messages: Sequence[Message], committed: Committed) -> AsyncIterator[str]:
+        return self.reply(messages)
+
+
+LONG_ONE = "This is a sentence of some length."
+
+
+@pytest.mark.parametrize(("first", "after_s"), [(LONG_ONE, 0.5), ("Yes.", 0.0)])
+async def test_while_a_long_first_sentence_is_made_ready_the_model_rests(first: str, after_s: float) -> None:
+    responder, voice = Counts(first, LONG_ONE, LONG_ONE), Prepares(0.5)
+    session = Session(Hears((["Go on."], "Go on."), pause_s=2.0), responder, voice)
+
+    await held(session)
+
+    one, two, three = responder.given
+    assert (two - one, three - one < 2.0) == (pytest.approx(after_s, abs=0.01), False)  # the third not ahead of time
+
+
+@pytest.mark.parametrize("pauses", [[], ["Go on."]])
+async def test_the_model_rests_until_the_first_sentence_is_heard(pauses: list[str]) -> None:
+    """Also where it was not begun in time, and where the turn ends before the sentence is ready."""
+    responder, voice = Counts(LONG_ONE, LONG_ONE), Prepares(0.5)
+    session = Session(Hears((pauses, "Go on."), pause_s=0.1), responder, voice)
+
+    await held(session)
+
+    spoken = session.discussion.conversation.timings[0]
+    assert responder.given[1] - responder.given[0] == pytest.approx(0.5, abs=0.11)
+    assert spoken.speak_s == pytest.approx(0.5, abs=0.11)
 
 
 async def test_of_what_proves_wrong_nothing_is_left() -> None:
