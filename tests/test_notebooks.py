@@ -1,5 +1,7 @@
 """The notebooks: run as they are, with their pictures stored in them."""
 
+import ast
+import importlib
 import json
 import os
 import subprocess
@@ -11,9 +13,10 @@ import pytest
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
 NEEDS_MODELS = ("barge_in",)
+PATHS = sorted(FOLDER.glob("*.ipynb"))
 NOTEBOOKS = [
-    pytest.param(path, id=path.stem, marks=[pytest.mark.models] if path.stem in NEEDS_MODELS else [])
-    for path in sorted(FOLDER.glob("*.ipynb"))
+    pytest.param(path, id=path.stem, marks=[pytest.mark.models, pytest.mark.slow] if path.stem in NEEDS_MODELS else [])
+    for path in PATHS
 ]
 
 
@@ -41,7 +44,16 @@ def test_a_notebook_runs_from_top_to_bottom(path: Path) -> None:
         assert stored == done.stdout
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS)
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_what_a_notebook_imports_is_there(path: Path) -> None:
+    for cell in cells_of(path):
+        for node in ast.walk(ast.parse("".join(cell["source"]))):
+            if isinstance(node, ast.ImportFrom):
+                module = importlib.import_module(node.module or "")
+                assert [] == [name.name for name in node.names if not hasattr(module, name.name)]
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_a_notebook_holds_its_pictures_and_nothing_of_the_machine_it_ran_on(path: Path) -> None:
     outputs = [output for cell in cells_of(path) for output in cell["outputs"]]
 

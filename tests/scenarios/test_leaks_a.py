@@ -94,7 +94,7 @@ HUM = ["There is a lot to tell about that, and it began a long time ago in the n
 
 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
-@pytest.mark.parametrize(("gain_db", "delay_s"), [(-10.0, 0.05), (-20.0, 0.1)])
+@pytest.mark.parametrize(("gain_db", "delay_s"), [(-10.0, 0.05), pytest.param(-20.0, 0.1, marks=pytest.mark.slow)])
 async def test_nor_is_one_of_a_voice_with_a_hum(talk: Any, seed: int, gain_db: float, delay_s: float) -> None:
     """In rooms that cancel the hum: at most one duck in a minute of the same reply, and of others."""
     found = await leak(talk, gain_db, delay_s, [HUM, *REPLIES, HUM, HUM, HUM], seed=seed)

@@ -30,8 +30,14 @@ async def test_a5_an_agent_that_answers_itself_is_stopped_by_the_loop_breaker(ta
         assert on.room.now_s - on.said[-1].ended_s > 20.0
 
 
-@pytest.mark.parametrize("delay_s", [0.02, pytest.param(0.1, marks=pytest.mark.slow), 0.4, 1.4])
-@pytest.mark.parametrize("gain_db", [0.0, -10.0, pytest.param(-20.0, marks=pytest.mark.slow)])
+def echoes() -> list[Any]:
+    """Levels and delays: each delay once in the normal run, and each level."""
+    quick = {(0.0, 0.02), (-10.0, 0.4), (0.0, 1.4)}
+    cases = [(gain_db, delay_s) for gain_db in (0.0, -10.0, -20.0) for delay_s in (0.02, 0.1, 0.4, 1.4)]
+    return [pytest.param(*case, marks=() if case in quick else pytest.mark.slow) for case in cases]
+
+
+@pytest.mark.parametrize(("gain_db", "delay_s"), echoes())
 async def test_a5_pieces_of_its_own_words_let_no_agent_answer_itself_for_long(
     talk: Any, long_reply: list[str], gain_db: float, delay_s: float
 ) -> None:

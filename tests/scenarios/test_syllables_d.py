@@ -84,7 +84,7 @@ async def test_d2_the_first_word_is_there_in_20_onsets(talk: Any) -> None:
         assert [PEOPLE[number % 5][1] for number in range(20)] == told
 
 
-@pytest.mark.parametrize("half", [0, 1])
+@pytest.mark.parametrize("half", [0, pytest.param(1, marks=pytest.mark.slow)], ids=["soft", "loud"])
 async def test_d3_also_over_a_reply_with_its_echo(talk: Any, half: int) -> None:
     """The same over the agent, which is heard at the microphone: the first word of 10 onsets is in the transcript."""
     async with talk(scene=Scene(echo=Echo(gain_db=-10.0, delay_s=0.08))) as on:

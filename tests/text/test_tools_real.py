@@ -167,6 +167,7 @@ async def test_a_model_behind_a_real_server_calls_a_tool_and_goes_on(endpoint: E
     check_round(stream, events, weather)
 
 
+@pytest.mark.slow
 async def test_a_failing_tool_is_told_to_the_model(embedded: EmbeddedProvider) -> None:
     def weather(city: str) -> str:
         """Tell the weather in a city."""
