@@ -195,6 +195,7 @@ async def test_a_message_that_is_not_taken_stays_where_it_was_typed(shown: Shows
         assert any(str(QueueFullError(view.stream.id, 1))[:20] in row for row in rows)
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("text", ["x" * 100_000, f"{'word ' * 16}\n" * 1_250, "x\r" * 50_000])
 async def test_a_key_that_leaves_is_not_held_up_by_a_long_paste(shown: Shows, text: str) -> None:
     async with shown() as view:

@@ -152,6 +152,7 @@ async def test_an_empty_line_says_nothing_and_a_sent_one_is_emptied(shown: Shows
         assert " >" == (await view.until(lambda rows: " >" in rows))[-2]
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "text",
     ["x" * 100_000, f"{'word ' * 16}\r" * 1_250, "x\r" * 50_000, "\t" * 100_000, f"\x1b[200~{'x' * 100_000}\x1b[201~"],
