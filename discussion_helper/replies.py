@@ -166,16 +166,14 @@ class Replies:
     def _anticipate(self, partial: Mapping[str, Any]) -> None:
         """The user has said this, and may be about to say more.
 
-        What was read in a `pause` is answered ahead of time. What goes on, which has a `stable` beginning, is let be.
+        What was read in a `pause` is answered ahead of time. Of what goes on the `stable` beginning is read ahead.
         """
-        text = str(partial.get("pause", partial.get("text", "")))
+        text = str(partial.get("pause", partial.get("stable", partial.get("text", ""))))
         if self._record.conversation.floor is not Floor.LISTENING or not text.strip() or self._rest_asked_for(text):
             return
         before = without_revised(self._messages(), self.reopened) if self.reopened else self._messages()
         messages: list[Message] = [*before, {"role": "user", "content": text}]
-        pauses = "pause" in partial
-        begun = pauses and self._speculation.begin(messages, max_sentences=self._max_sentences)
-        if not begun and (pauses or "stable" not in partial):
+        if "pause" not in partial or not self._speculation.begin(messages, max_sentences=self._max_sentences):
             self._anticipation.begin(messages)
 
     def _messages(self) -> list[Message]:

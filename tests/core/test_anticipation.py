@@ -112,3 +112,18 @@ async def test_the_end_stops_it() -> None:
     with anyio.fail_after(1):
         await session.stop()
     assert 1 == responder.cancelled
+
+
+async def test_of_a_turn_that_goes_on_only_what_is_sure_is_read() -> None:
+    class GoesOn(Hears):
+        async def utterances(self) -> AsyncIterator[Utterance]:
+            for stable, text in [("", "I wan"), ("I want", "I want two"), ("I want", "I want to eat")]:
+                await anyio.sleep(0.2)
+                self._reporter.report("partial", speaker="user", text=text, stable=stable)
+            await anyio.sleep(0.2)
+            yield Utterance("user", "I want to eat.")
+
+    responder = Reads()
+    await held(GoesOn(), responder)
+
+    assert ["I want"] == responder.begun == responder.read
