@@ -214,7 +214,7 @@ class Discussion:
     async def _exchange(self, turn: Utterance) -> None:
         received = now()
         await self._replies.keep_uses(turn.text)
-        self._record.add(turn)
+        turn = self._record.add(turn)
         self._record.set_floor(Floor.THINKING)
         await store(self._thread, turn)
         await self._answer(turn, received)
@@ -255,7 +255,7 @@ class Discussion:
 
     async def _fall_silent(self, turn: Utterance) -> None:
         """The user wanted that and nothing else; what was left of the reply is there for "go on"."""
-        self._record.add(turn)
+        turn = self._record.add(turn)
         await store(self._thread, turn)
         self._replies.keep(None)
 

@@ -1,6 +1,6 @@
 """The record of one discussion: its clock, the conversation so far, and whoever is told of every change."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +24,7 @@ class Record:
         self._closed = False
         self._uses: list[ToolUse] = []  # of tools, for the agent's next turn
         self._called: set[str] = set()  # those that are not over
+        self._unmeasured: Mapping[str, Any] = {}
         self.on_partial: Callable[[dict[str, Any]], None] | None = None
         """Told of what the user has said so far, where the listener reports it."""
         self.on_decision: Callable[[dict[str, Any]], None] | None = None
@@ -32,12 +33,15 @@ class Record:
     def add(self, utterance: Utterance) -> Utterance:
         """A finished turn; as it is on record: the agent's has the tools that were used since its last one.
 
+        Of the user's it is without what its listener measured, which was told: of an hour it would be a third of all.
         Of one that revises another `revises` tells where those stood whose place it takes; it is the last one itself.
         """
         if self._closed:
             return utterance
         if utterance.speaker == "agent" and self._uses:
             utterance, self._uses = replace(utterance, calls=tuple(self._uses)), []
+        if isinstance(utterance, SpokenUtterance) and utterance.measured:
+            utterance = replace(utterance, measured=self._unmeasured)
         data: dict[str, Any] = {"speaker": utterance.speaker, "text": utterance.text}
         data |= {"interrupted": utterance.interrupted} | ({"said": utterance.said} if utterance.said else {})
         if isinstance(utterance, SpokenUtterance) and utterance.revises:

@@ -8,6 +8,8 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import TypeVar
 
+from discussion_helper.audio.free_memory import give_back
+
 __all__ = ["STEP_BACK", "call_behind"]
 
 _T = TypeVar("_T")
@@ -23,7 +25,8 @@ def call_behind(work: Callable[[], _T]) -> _T:
 
     Threads that are started in there yield too, also those of a library: a model that is loaded so computes so. A
     thread cannot take back that it yields, so it is a new one, never one that is lent to others. Linux alone gives
-    each thread its niceness; elsewhere it is a thread like any other.
+    each thread its niceness; elsewhere it is a thread like any other. What the work needed no longer is given back to
+    the system behind it, while nobody waits.
     """
     outcome: Future[_T] = Future()
 
@@ -33,6 +36,7 @@ def call_behind(work: Callable[[], _T]) -> _T:
             outcome.set_result(work())
         except BaseException as error:
             outcome.set_exception(error)
+        give_back()
 
     threading.Thread(target=run, name="model", daemon=True).start()
     return outcome.result()

@@ -1,9 +1,13 @@
 """Threads that yield to those that listen and play."""
 
+import mmap
 import os
 import sys
 import threading
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from discussion_helper.audio.yielding import STEP_BACK, call_behind
@@ -47,3 +51,25 @@ def test_the_work_and_what_it_starts_yield_and_the_caller_does_not() -> None:
 
     assert call_behind(work) == (min(19, before + STEP_BACK),) * 2
     assert _niceness() == before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="what keeps freed memory is glibc")
+def test_what_the_work_has_freed_goes_back_to_the_system() -> None:
+    def work() -> Any:
+        blocks = [np.ones(12_000, np.float32) for _ in range(2_000)]  # 96 MB, each too small to be given back alone
+        return blocks[-1]  # it keeps all below it in the heap
+
+    call_behind(lambda: None)
+    before = _resident_mb()
+    kept = call_behind(work)
+    for thread in threading.enumerate():
+        if thread.name == "model":
+            thread.join()
+
+    assert len(kept) == 12_000
+    assert _resident_mb() - before < 20.0
+
+
+def _resident_mb() -> float:
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * mmap.PAGESIZE / 2**20

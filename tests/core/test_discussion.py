@@ -278,6 +278,22 @@ async def test_what_the_listener_has_decided_about_is_no_echo_though_only_the_ag
     assert ["question", "yes"] == spoken(session)
 
 
+async def test_what_was_measured_of_a_turn_is_not_kept_with_the_transcript() -> None:
+    class Measuring(ScriptedListener):
+        async def utterances(self) -> AsyncIterator[Utterance]:
+            for number in range(3):
+                yield SpokenUtterance("user", f"turn {number}", measured={"level_dbfs": -20.0 - number})
+            yield SpokenUtterance("user", "stop", wants_answer=False, measured={"level_dbfs": -30.0})
+
+    session = Session(Measuring([]), EchoResponder(), SilentVoice(0.1)).start()
+    conversation = await session.wait()
+
+    kept = [turn for turn in conversation.utterances if isinstance(turn, SpokenUtterance)]
+    assert ["turn 0", "turn 1", "turn 2", "stop"] == [turn.text for turn in kept]
+    assert {} == {turn.text: turn.measured for turn in kept if turn.measured}
+    assert 1 == len({id(turn.measured) for turn in kept})
+
+
 async def test_the_model_is_told_what_was_heard(session_of: Make) -> None:
     session = session_of("one two three four", "next", sentence_s=4.0, onset_s=2.0).start()
     await session.wait()

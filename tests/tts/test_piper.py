@@ -313,3 +313,19 @@ async def test_a_voice_that_tells_no_durations_speaks_and_says_so(
     await voice.aclose()
     assert speech.samples.size
     assert speech.words is None
+
+
+async def test_no_run_of_the_network_is_longer_than_its_memory_allows(
+    joe: PiperSynthesiser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs: list[int] = []
+
+    def make(_: Run, session: Any, inputs: dict[str, Any]) -> Made:
+        runs.append(inputs["input"].shape[1])
+        return Made(np.full(2_205, 0.1, np.float32), None)
+
+    monkeypatch.setattr(Run, "make", make)
+    await joe.synthesise("so many of the people who live there never learned how to swim " * 6)
+
+    assert len(runs) > 1
+    assert max(runs) < 270  # of 160 characters it is 330

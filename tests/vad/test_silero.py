@@ -8,6 +8,7 @@ import pytest
 from discussion_helper.audio.files import load
 from discussion_helper.audio.frames import Samples
 from discussion_helper.errors import ModelCorrupt, ModelMissing
+from discussion_helper.vad.network import small_network
 from discussion_helper.vad.silero import SileroDetector, silero_path
 
 AUDIO = Path(__file__).parents[2] / "audio"
@@ -110,3 +111,9 @@ def test_another_version_works_but_is_not_called_tuned(tmp_path: Path) -> None:
 
     assert not detector.tuned
     assert detector.probability(np.zeros(512, np.float32)) < 0.1
+
+
+def test_the_file_that_a_network_was_loaded_from_is_not_kept() -> None:
+    session = small_network(silero_path().read_bytes())
+
+    assert [] == [name for name, value in vars(session).items() if isinstance(value, bytes) and len(value) > 1_000]
