@@ -5,10 +5,11 @@ from discussion_helper.models import Store, load_manifest
 from discussion_helper.tuning import Tuning
 from discussion_helper.turn.pauses import PauseModel
 from discussion_helper.types import Policy
+from discussion_helper.vad.base import Detector
 from discussion_helper.vad.silero import SileroDetector
 from discussion_helper.vad.wake_word import WakeWordDetector
 from discussion_helper.vad.webrtc import WebRtcDetector
-from discussion_helper.voice.assembly import hearing_of, overlap_of
+from discussion_helper.voice.assembly import hearing_of, overheard_of, overlap_of
 from discussion_helper.voice.hearing import EchoPath, Hearing
 
 __all__ = ["hearing_with", "judge_for"]
@@ -31,13 +32,7 @@ def hearing_with(
     Raises ModelMissing or ModelCorrupt for the neural detector or a wake word, ModelError where LiteRT is missing
     for it, or as `judge_for`.
     """
-    overlap = overlap_of(
-        policy,
-        language=language,
-        gate=WebRtcDetector(mode=2),
-        clean_gate=WebRtcDetector(mode=3),
-        tuning=tuning,
-    )
+    eager: dict[str, Detector] = {"gate": WebRtcDetector(mode=2), "clean_gate": WebRtcDetector(mode=3)}
     gate, judge = WebRtcDetector(mode=2), judge_for(tuning or Tuning())
     wake = None
     if policy.turn_policy == "wake_word":
@@ -49,7 +44,8 @@ def hearing_with(
         judge=judge,
         echo=echo,
         policy=policy,
-        overlap=overlap,
+        overlap=overlap_of(policy, language=language, tuning=tuning, **eager),
+        overheard=overheard_of(policy, tuning=tuning, **eager),
         tuning=tuning,
         interim=interim,
         wake=wake,

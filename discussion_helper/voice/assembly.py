@@ -28,10 +28,11 @@ from discussion_helper.voice.interim import InterimPace
 from discussion_helper.voice.lexicon import Lexicon
 from discussion_helper.voice.microphone import MicrophoneListener
 from discussion_helper.voice.not_understood import apologies_of
+from discussion_helper.voice.overheard import Overheard
 from discussion_helper.voice.overlap import Overlap
 from discussion_helper.voice.speaker import SpeakerVoice
 
-__all__ = ["hearing_of", "overlap_of", "pauses_of", "session_on"]
+__all__ = ["hearing_of", "overheard_of", "overlap_of", "pauses_of", "session_on"]
 
 _HEARS: Mapping[str, type[MicrophoneListener]] = {
     "open": MicrophoneListener,
@@ -59,6 +60,16 @@ def overlap_of(
     return Overlap(decider, gate=gate, clean_gate=clean_gate, rule=rule)
 
 
+def overheard_of(
+    policy: Policy, *, gate: Detector, clean_gate: Detector, tuning: Tuning | None = None
+) -> Overheard | None:
+    """What tells of voices over an agent that may not be interrupted, if it may not; the gates are nobody else's."""
+    if policy.turn_policy != "open" or policy.allow_barge_in:
+        return None
+    rule = DuckRule(over_db=(tuning or Tuning()).duck_over_db)
+    return Overheard(gate=gate, clean_gate=clean_gate, rule=rule)
+
+
 def _lexicon(policy: Policy, language: str | None) -> Lexicon:
     return Lexicon(language, backchannels=policy.barge_in_backchannels, stop_words=policy.barge_in_stop_words)
 
@@ -71,6 +82,7 @@ def hearing_of(
     echo: EchoPath,
     policy: Policy,
     overlap: Overlap | None = None,
+    overheard: Overheard | None = None,
     tuning: Tuning | None = None,
     interim: bool = False,
     wake: tuple[Detector, Detector] | None = None,
@@ -95,6 +107,7 @@ def hearing_of(
         echo=echo,
         onset=onset,
         overlap=overlap,
+        overheard=overheard,
         interim=pace,
         attention=_attention_of(policy, segmenter, tuning, wake),
         finishing=Finishing(segmenter, language=language, pauses=pauses),

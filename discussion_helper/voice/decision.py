@@ -3,7 +3,8 @@
 There is one for each voice of 0.1 s or more, also for those that are ignored, and one for each sound that turned the
 agent down. One that goes on, turns the agent down again and is ignored again has no other. One that was ignored over
 the agent and then interrupts after all, or goes on over the next reply, or proves to be an answer, has a second; so has
-a turn without barge-in that the talk itself ignores as an "echo", for the agent alone was heard at the time. Its data:
+a turn without barge-in that the talk itself ignores as an "echo", for the agent alone was heard at the time. A voice
+without barge-in of which the canceller left no turn has one without words ("barge-in is off"). Its data:
 
 * `what`: "turn", "interruption" (one that cuts the agent off), "ignored" or "half duplex" (the third turn in a row of
   the agent's own words, after which only a loud voice is heard over it), and `why`.

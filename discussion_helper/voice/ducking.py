@@ -21,9 +21,13 @@ steady echoes (0 to -26 dB, 20 to 400 ms) and with echoes that are switched on, 
 from collections import deque
 from dataclasses import dataclass
 
-from discussion_helper.bounds import check_number
+import numpy as np
 
-__all__ = ["CLEAN_DBFS", "LOUD_DBFS", "MOST_OVER_DB", "OVER_DB", "Block", "DuckRule"]
+from discussion_helper.audio.frames import Samples
+from discussion_helper.bounds import check_number
+from discussion_helper.vad.base import Detector
+
+__all__ = ["CLEAN_DBFS", "LOUD_DBFS", "MOST_OVER_DB", "OVER_DB", "Block", "DuckRule", "Gates"]
 
 OVER_DB = 8.0
 """Above the expected echo and noise."""
@@ -54,6 +58,24 @@ class Block:
     def over_db(self) -> float:
         """Above what was expected."""
         return self.near_db - self.expected_db
+
+
+class Gates:
+    """Two gates that hear the same 10 ms at 16 kHz."""
+
+    def __init__(self, gate: Detector, clean_gate: Detector) -> None:
+        """`gate` says yes easily, and hears the microphone as it came; `clean_gate` what the canceller leaves."""
+        self._gate, self._clean_gate = gate, clean_gate
+
+    def block(self, near: Samples, clean: Samples, *, near_db: float, expected_db: float) -> Block:
+        """What there is to tell of these 10 ms."""
+        return Block(
+            near_db=near_db,
+            expected_db=expected_db,
+            clean_db=10.0 * float(np.log10(float(clean @ clean) / max(1, len(clean)) + 1e-12)),
+            voiced=self._gate.probability(near) >= 0.5,
+            clean_voiced=self._clean_gate.probability(clean) >= 0.5,
+        )
 
 
 class DuckRule:

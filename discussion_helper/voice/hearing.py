@@ -28,6 +28,7 @@ from discussion_helper.voice.notes import (
     Turn,
     WordsWanted,
 )
+from discussion_helper.voice.overheard import Overheard
 from discussion_helper.voice.overlap import HALF_DUPLEX, Overlap
 from discussion_helper.voice.scored import Scored
 from discussion_helper.voice.verdict import Act
@@ -85,12 +86,14 @@ class Hearing:
         interim: InterimPace | None = None,
         attention: Attention | None = None,
         finishing: Finishing | None = None,
+        overheard: Overheard | None = None,
     ) -> None:
         """`rate`: hertz of the microphone. `overlap`: what becomes of the agent while the user speaks; None = nothing.
 
         Without it a voice of some length is an interruption, whatever it says. `interim`: when a turn that goes on is
         read; None = only where its words decide something. `attention`, on the same segmenter: when what is heard may
-        be a turn; None = always. `finishing`, too: what the end of a turn is judged by.
+        be a turn; None = always. `finishing`, too: what the end of a turn is judged by. `overheard`: what tells of
+        voices over the agent that leave no turn; None = nothing does.
         """
         self._rate = rate
         self._segmenter = segmenter
@@ -100,6 +103,7 @@ class Hearing:
         self._interim = interim
         self._attention = attention or Listens(segmenter)
         self._finishing = finishing or Finishing(segmenter)
+        self._overheard = overheard
         self._loudness = Loudness()
         self._owed: Turn | None = None
         self._told = -1
@@ -133,8 +137,9 @@ class Hearing:
         self._echo.feed(item)
         self._attention.played(item.frame, item.at_s)
         self._finishing.played(item)
-        if self._overlap is not None:
-            self._overlap.played(item)
+        for follower in (self._overlap, self._overheard):
+            if follower is not None:
+                follower.played(item)
 
     def words(self, words: Words) -> list[Note]:
         """A recogniser has read what there is of the open turn; what follows from it."""
@@ -190,6 +195,8 @@ class Hearing:
         begins = self._begins(self._segmenter.open_voiced_s)
         if self._overlap is not None:
             yield from self._follow(self._overlap, block, clean, zero_s)
+        if self._overheard is not None:
+            yield from self._overhear(self._overheard, block, clean)
         if begins and (self._overlap is None or not self._overlap.is_audible(self._now_s)):
             yield Onset(self._now_s, self._segmenter.open_voiced_s)
         if self._interim is not None and self._interim.is_due(self._segmenter.open_voiced_s):
@@ -226,6 +233,17 @@ class Hearing:
         turn = turn or self._segmenter.since(self._sample_of(overlap.ducked_at_s, zero_s))
         if turn is not None:
             yield WordsWanted(turn.samples, turn.start, turn.end, turn.voiced_s)
+
+    def _overhear(self, overheard: Overheard, near: Samples, clean: Samples) -> list[Decided]:
+        return overheard.block(
+            near,
+            clean,
+            at_s=self._now_s,
+            near_db=self._echo.near_db,
+            expected_db=self._echo.expected_db,
+            voiced_s=self._segmenter.open_voiced_s,
+            is_own=self._echo.is_own_voice,
+        )
 
     def _compare(self, overlap: Overlap) -> None:
         """How much of a sound that turned the agent down is the agent's."""

@@ -2,13 +2,11 @@
 
 import math
 
-import numpy as np
-
 from discussion_helper.audio.frames import Samples
 from discussion_helper.audio.inbox import Played
 from discussion_helper.vad.base import Detector
 from discussion_helper.voice.deciding import Decider, Evidence
-from discussion_helper.voice.ducking import Block, DuckRule
+from discussion_helper.voice.ducking import DuckRule, Gates
 from discussion_helper.voice.notes import Decided, Ducked, Note, Onset, Resumed
 from discussion_helper.voice.verdict import Act, Verdict
 from discussion_helper.voice.words import Words
@@ -35,7 +33,7 @@ class Overlap:
     def __init__(self, decider: Decider, *, gate: Detector, clean_gate: Detector, rule: DuckRule | None = None) -> None:
         """`gate` says yes easily, `clean_gate` does not; both hear 10 ms at 16 kHz. `rule`: one of your own tuning."""
         self._decider = decider
-        self._gate, self._clean_gate = gate, clean_gate
+        self._gates = Gates(gate, clean_gate)
         self._rule = rule or DuckRule()
         self.half_duplex = False
         """Nothing less than a loud voice is heard over the agent."""
@@ -110,14 +108,7 @@ class Overlap:
 
     def block(self, near: Samples, clean: Samples, *, near_db: float, expected_db: float) -> None:
         """The next 10 ms of the microphone, as it came and without the echo."""
-        clean_db = 10.0 * float(np.log10(float(clean @ clean) / max(1, len(clean)) + 1e-12))
-        block = Block(
-            near_db=near_db,
-            expected_db=expected_db,
-            clean_db=clean_db,
-            voiced=self._gate.probability(near) >= 0.5,
-            clean_voiced=self._clean_gate.probability(clean) >= 0.5,
-        )
+        block = self._gates.block(near, clean, near_db=near_db, expected_db=expected_db)
         self._eager = self._rule.step(block)
         if near_db > self._level:
             self._level, self._over = near_db, block.over_db

@@ -6,6 +6,7 @@ import pytest
 
 from discussion_helper.testing.room import After, Echo, Scene
 from discussion_helper.types import Policy
+from discussion_helper.voice.overheard import BARGE_IN_OFF
 
 pytestmark = pytest.mark.anyio
 
@@ -58,6 +59,30 @@ async def test_a2_without_barge_in_a_voice_over_the_agent_is_told_with_all_that_
         assert ("turn", "ignored", "echo") == (turn["what"], echo["what"], echo["why"])
         for name in ("started_s", "ended_s", "voiced_s", "level_dbfs", "over_echo_db", "text", "doubt", "score"):
             assert turn[name] == echo[name]
+        assert ["Tell me."] == [it.text for it in on.said if it.speaker == "user"]
+
+
+@pytest.mark.parametrize(
+    ("gain_db", "name"),
+    [(None, "speech/sphinx_cards_002.wav"), (-6.0, "speech/praatio_bobby.wav"), (None, ""), (-6.0, "")],
+    ids=["no echo", "loud echo", "nobody, no echo", "nobody, loud echo"],
+)
+async def test_a2_without_barge_in_who_is_lost_behind_the_canceller_is_told_of(
+    talk: Any, long_reply: list[str], gain_db: float | None, name: str
+) -> None:
+    """Over the first reply, before it is known what echo there is, somebody may leave nothing to be recognised."""
+    scene, policy = Scene(echo=Echo(gain_db=gain_db, delay_s=0.08)), Policy(allow_barge_in=False)
+    async with talk(long_reply, scene=scene, policy=policy) as on:
+        await on.session.say("Tell me.")
+        if name:
+            on.say(name, "whatever it is", after=After("reply", 1, 1.0), dbfs=-26.0)
+        reply_s = (await on.room.reached("reply")).at_s
+        await on.room.quiet(2.0)
+        decisions = await on.told("decision")
+
+        assert ([("ignored", BARGE_IN_OFF)] if name else []) == [(it["what"], it["why"]) for it in decisions]
+        assert all(1.0 < it["started_s"] - reply_s < 1.6 for it in decisions)
+        assert [" ".join(long_reply)] == [reply.text for reply in on.replies]
         assert ["Tell me."] == [it.text for it in on.said if it.speaker == "user"]
 
 

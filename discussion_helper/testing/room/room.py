@@ -35,7 +35,7 @@ from discussion_helper.tuning import Tuning
 from discussion_helper.turn.pauses import PauseModel
 from discussion_helper.turn.prosody import Prosody
 from discussion_helper.types import Floor
-from discussion_helper.voice.assembly import hearing_of, overlap_of, session_on
+from discussion_helper.voice.assembly import hearing_of, overheard_of, overlap_of, session_on
 from discussion_helper.voice.audio_work import AudioWork, Tap
 from discussion_helper.voice.engine import AudioEngine
 from discussion_helper.voice.hearing import EchoPath as AnyEchoPath
@@ -145,6 +145,7 @@ class Room:
             return hearing_with(rate, echo, policy=policy, language=language, tuning=tuning, pauses=pauses)
         by = self._detectors()
         overlap = overlap_of(policy, language=language, gate=by.eager, clean_gate=by.clean, tuning=tuning)
+        overheard = overheard_of(policy, gate=by.eager, clean_gate=by.clean, tuning=tuning)
         return hearing_of(
             rate,
             gate=by.gate,
@@ -152,6 +153,7 @@ class Room:
             echo=echo,
             policy=policy,
             overlap=overlap,
+            overheard=overheard,
             tuning=tuning,
             language=language,
             pauses=pauses,
