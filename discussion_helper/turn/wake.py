@@ -21,6 +21,7 @@ __all__ = [
     "PAUSE_S",
     "REFRACTORY_S",
     "SEAM_S",
+    "TAIL_S",
     "WAIT_S",
     "WORD_S",
     "WakeWord",
@@ -43,6 +44,8 @@ FOLLOWS_S = 0.6
 """After its last sample the reply is over: within it the next clause comes sooner. What was said since is not lost."""
 OWN_SCORE = 0.2
 """In what the agent says, from which on it has said the word."""
+TAIL_S = 0.4
+"""Of silence behind what the agent has said so far, for its word to be certain: that it is up to 330 ms after it."""
 OWN_S = 1.2
 """So long it may take until the microphone has heard that: an echo of 0.4 s, late stamps, and the detector's steps."""
 
@@ -74,7 +77,7 @@ class WakeWord:
         self._agent_until_s = self._own_until_s = self._deaf_until_s = -math.inf
         self._awake_until_s = -math.inf
         self._settled_s = math.inf
-        self._spoke = self._called = self._is_told = False
+        self._spoke = self._called = self._is_told = self._own_goes_on = False
 
     def press(self, at_s: float) -> None:
         """There is no key."""
@@ -88,7 +91,11 @@ class WakeWord:
         self._agent_until_s = at_s + frame.duration_s
         if self._resampler is None or self._resampler.source_rate != frame.rate:
             self._resampler = Resampler(frame.rate, self._own.rate)
-        self._own_pending = np.concatenate((self._own_pending, self._resampler.process(frame.samples)))
+        self._own_goes_on = True
+        self._hear_own(self._resampler.process(frame.samples))
+
+    def _hear_own(self, samples: Samples) -> None:
+        self._own_pending = np.concatenate((self._own_pending, samples))
         while len(self._own_pending) >= self._own.frame_samples:
             step, self._own_pending = np.split(self._own_pending, [self._own.frame_samples])
             if self._own.probability(step) >= OWN_SCORE:
@@ -127,6 +134,9 @@ class WakeWord:
 
     def _wake(self, score: float, now: int, now_s: float) -> list[AttentionEvent]:
         self._deaf_until_s = now_s + REFRACTORY_S
+        if self._own_goes_on:  # where a reply ends with the word, nothing comes behind it that would make it certain
+            self._own_goes_on = False
+            self._hear_own(np.zeros(round(TAIL_S * self._own.rate), np.float32))
         if now_s <= self._own_until_s:
             return [Attending("refused", "the agent's own voice", score)]
         if self._gate.voiced_for(now) > WORD_S * self._rate:

@@ -146,6 +146,30 @@ def test_a_word_that_the_agent_says_wakes_nobody(wake: WakeWord, said: Said) -> 
     assert [] == turns(events)
 
 
+class LateSpotter(Spotter):
+    """Is certain of the word one step after it, as the real one."""
+
+    def __init__(self) -> None:
+        self.before = 0.0
+
+    def probability(self, samples: Samples) -> float:
+        self.before, before = super().probability(samples), self.before
+        return before
+
+
+def test_a_word_that_ends_what_the_agent_says_wakes_nobody_though_nothing_follows_it(
+    tracker: ActivityTracker, said: Said
+) -> None:
+    segmenter = TurnSegmenter(tracker, SilenceEndpointer(max_turn_s=10.0))
+    wake = WakeWord(segmenter, LateSpotter(), LateSpotter(), word="okay_nabu", follow_up_s=3.0)
+    stream = said((1.04, 0.0), (0.32, WORD), (1.04, 0.0), (0.32, WORD), (1.0, 0.0))  # its echo; then somebody
+
+    events = fed(wake, stream, (0.96, 1.04), says=WORD)
+
+    assert ("refused", "the agent's own voice") in told(events)
+    assert [] == [event for event in events if isinstance(event, Attending) and event.calls]
+
+
 def test_who_says_it_later_than_the_agent_could_be_heard_is_somebody_else(wake: WakeWord, said: Said) -> None:
     stream = said((1.28 + OWN_S + 0.32, 0.0), (0.32, WORD), (1.0, 0.0))
 
