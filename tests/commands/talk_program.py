@@ -1,7 +1,7 @@
 """`talk` with fakes, as a program: `python talk_program.py STATE [ARGUMENT...]`.
 
 It comes into STATE and stays there: opening, warming, listening, thinking, speaking. Or its listener fails: failing.
-Or it ends by itself: ending.
+Or it ends by itself: ending. Or its listener has a key, and tells what that does: pushing.
 What it does is told in words, one a line, on the descriptor that TOLD names, if any.
 """
 
@@ -21,6 +21,7 @@ from discussion_helper import cli
 from discussion_helper.app import Talk
 from discussion_helper.commands import talk
 from discussion_helper.errors import RecogniserError
+from discussion_helper.parts import Reporter
 from discussion_helper.session import Session
 from discussion_helper.settings import Settings
 from discussion_helper.testing import ScriptedListener, SilentVoice
@@ -62,6 +63,32 @@ class Listener(ScriptedListener):
         await super().aclose()
 
 
+class KeyListener(Listener):
+    """Hears nothing, and numbers what its key does."""
+
+    def __init__(self, state: str) -> None:
+        super().__init__("listening")
+        self._strokes = 0
+
+    def attach(self, reporter: Reporter) -> None:
+        super().attach(reporter)
+        self._told = reporter
+
+    async def utterances(self) -> AsyncIterator[Utterance]:
+        self._told.report("attention", state="released", why="the key")
+        async for turn in super().utterances():
+            yield turn
+
+    async def press(self) -> None:
+        self._strokes += 1
+        self._told.report("attention", state="pressed", why="the key")
+        tell(f"down {self._strokes}")
+
+    async def release(self) -> None:
+        self._told.report("attention", state="released", why="the key")
+        tell(f"up {self._strokes}")
+
+
 class Responder:
     def __init__(self, state: str) -> None:
         self._state = state
@@ -95,7 +122,8 @@ async def open_fakes(settings: Settings) -> AsyncIterator[Talk]:
         tell("opening")
         await anyio.to_thread.run_sync(time.sleep, STUCK_S)
     voice = Voice(0.0 if state == "ending" else STUCK_S)
-    session = Told(Listener(state), Responder(state), voice, settings.policy)
+    listener = KeyListener(state) if state == "pushing" else Listener(state)
+    session = Told(listener, Responder(state), voice, settings.policy)
     os.write(1, b"a library on stdout\n")
     try:
         yield Talk(session, "a microphone", "a loudspeaker", "a model", None)

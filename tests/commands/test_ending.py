@@ -1,5 +1,6 @@
-"""The end of a talk in every state, as a process of its own: in a terminal, and without one."""
+"""A talk as a process of its own: its end in every state, in a terminal and without one, and the key of a terminal."""
 
+import itertools
 import json
 import os
 import select
@@ -10,7 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Condition, Thread
+from threading import Condition, Event, Thread
 from typing import Any
 
 import pytest
@@ -305,3 +306,79 @@ def test_a_library_that_keeps_the_interpreters_lock_cannot_keep_the_process() ->
             assert b"" == process.stderr.read()
         finally:
             process.kill()
+
+
+# -- the key of push to talk, of which a terminal tells no release
+
+REPEATS = 12
+"""Of a key that is held: 0.3 s of them."""
+
+
+class Held:
+    """A key that is held: one stroke, and repeats from 0.4 s on, 25 ms apart, until it is let go."""
+
+    def __init__(self, talk: Running, key: bytes) -> None:
+        self.often, self._let_go = Event(), Event()
+        self._thread = Thread(target=self._repeat, args=(talk, key), daemon=True)
+        self._thread.start()
+
+    def _repeat(self, talk: Running, key: bytes) -> None:
+        talk.key(key)
+        pause_s = 0.4
+        for number in itertools.count():
+            if self._let_go.wait(pause_s):
+                return
+            talk.key(key)
+            pause_s = 0.025
+            if number == REPEATS:
+                self.often.set()
+
+    def let_go(self) -> None:
+        self._let_go.set()
+        self._thread.join()
+
+
+@contextmanager
+def pushing() -> Iterator[Running]:
+    with running("pushing", "--push-to-talk", terminal=True) as talk:
+        assert talk.terminal is not None
+        talk.until("listening")
+        talk.terminal.until(b"Space")  # the view tells of the key: it is taken from now on
+        yield talk
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        pytest.param(b" ", id="space"),
+        pytest.param(b"\r", id="enter", marks=pytest.mark.slow),
+        pytest.param(b"\x00", id="ctrl-space", marks=pytest.mark.slow),
+    ],
+)
+def test_a_key_that_is_held_is_down_until_its_repeats_end(key: bytes) -> None:
+    with pushing() as talk:
+        held = Held(talk, key)
+        talk.until("down 1")
+        assert held.often.wait(START_S)
+        held.let_go()
+        talk.until("up 1")
+        talk.key(b"\x11")  # Ctrl-Q
+
+        assert 0 == talk.code()
+        assert ["down 1", "up 1"] == [word for word in talk.words if word[:2] in ("do", "up")]
+
+
+def test_a_key_that_is_tapped_is_down_until_the_next_tap_and_what_is_typed_is_text() -> None:
+    with pushing() as talk:
+        for number in (1, 2):
+            talk.key(b" ")
+            talk.until(f"down {number}")
+            talk.key(b" ")
+            talk.until(f"up {number}")
+        talk.key(b"what is it")  # its spaces are none of the key's
+        talk.key(b"\r")
+        talk.until("took what is it")
+        talk.key(b"\x11")
+
+        assert 0 == talk.code()
+        assert ["down 1", "up 1", "down 2", "up 2"] == [word for word in talk.words if word[:2] in ("do", "up")]
