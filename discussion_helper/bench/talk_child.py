@@ -25,11 +25,13 @@ from discussion_helper.session import Session
 from discussion_helper.settings import Settings
 from discussion_helper.types import Message, SpokenUtterance
 
-__all__ = ["CLOSING_S", "KINDS", "PARTS", "Tell", "hold", "main"]
+__all__ = ["CLOSING_S", "KINDS", "MEASURED", "PARTS", "Tell", "hold", "main"]
 
 KINDS = ("floor", "utterance", "timing", "ended", "partial", "decision", "interruption", "device")
 PARTS = ("listener", "responder", "voice")
 CLOSING_S = 1.0
+MEASURED = Settings(learn_pauses=False)
+"""Every clip has another speaker: their pauses are not one speaker's, nor are they the user's to keep."""
 
 Tell = Callable[..., None]
 """Told what happened, when (None = now), and the data as keywords."""
@@ -43,7 +45,7 @@ def main() -> int:
     tell = _teller(lines)
     try:
         with PromptInterpreter() as interpreter:  # as the command `talk` does
-            anyio.run(hold, Settings(), tell, interpreter)
+            anyio.run(hold, MEASURED, tell, interpreter)
     except DiscussionError as error:
         tell("ended", reason="failed", error=str(error))
         return 1
