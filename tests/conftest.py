@@ -5,9 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import hypothesis
 import pytest
 
 from discussion_helper.testing import VirtualTimeLoop
+
+# A busy machine is slow; what takes too long in all meets the time limit of its test.
+hypothesis.settings.register_profile("tests", deadline=None)
+hypothesis.settings.load_profile("tests")
 
 
 @pytest.fixture(autouse=True)
