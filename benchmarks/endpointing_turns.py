@@ -21,6 +21,7 @@ from discussion_helper.turn.prosody import Prosody
 from discussion_helper.vad.silero import SileroDetector
 from discussion_helper.vad.webrtc import WebRtcDetector
 from discussion_helper.voice.finishing import ASK_S, HEARD_S
+from discussion_helper.voice.tail import with_tail
 
 __all__ = ["Pause", "RecordedTurn", "Recording", "read_turns", "recordings_in", "save_turns", "turns_of"]
 
@@ -30,7 +31,7 @@ BEFORE_S, AFTER_S = 0.5, 3.0
 """Faint noise around a turn, at the level of its quietest moments."""
 _SERIES = len("ami_EN2001")
 """The letter behind it numbers the meetings of one series."""
-PREROLL_S, TAIL_S = 0.3, 0.2
+PREROLL_S, TAIL_S = 0.3, 0.1
 """Around the voice, as the segmenter gives a turn to the recogniser."""
 
 
@@ -143,8 +144,9 @@ async def _turn(
         scores = tuple(round(prosody.score(it[-round(HEARD_S * RATE) :]), 3) for it in heard)
         complete = None
         if reader is not None and scores:
-            read = await reader.recognise(sound[first : until + round(TAIL_S * RATE)], voiced_s=voiced_s)
-            complete = judge.of(read.text) if read.text else None
+            read = await reader.recognise(with_tail(sound[first : until + round(TAIL_S * RATE)]), voiced_s=voiced_s)
+            doubt = read.no_speech_probability - read.average_logprob
+            complete = judge.of(read.text, doubt=doubt) if read.text else None
         pauses.append(Pause(until, round(gap_s, 3), round(voiced_s, 3), scores, -1.0 if complete is None else complete))
     return RecordedTurn(recording.name, recording.kind, first, end, tuple(pauses))
 

@@ -55,7 +55,7 @@ class Finishing:
     def words(self, words: Words) -> None:
         """What was read of the open turn so far."""
         judge = self._completeness or Completeness(words.language)
-        self._segmenter.reads(words.voiced_s, judge.of(words.text) if words.text else None)
+        self._segmenter.reads(words.voiced_s, judge.of(words.text, doubt=words.doubt) if words.text else None)
 
     def scored(self, scored: Scored) -> None:
         """How complete it sounds."""

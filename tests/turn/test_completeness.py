@@ -57,6 +57,16 @@ def test_of_an_unknown_language_and_of_no_words_there_is_no_opinion() -> None:
     assert set(completeness_languages()) >= {"en", "de", "fr", "es", "it", "nl", "pt"}
 
 
+@pytest.mark.parametrize(
+    ("text", "sure", "doubted"),
+    [("I want a pizza.", 0.7, None), ("I want a pizza", 0.5, None), ("Okay.", 0.97, 0.97), ("I want a", 0.03, 0.03)],
+)
+def test_of_a_text_that_is_in_doubt_a_full_stop_says_nothing(text: str, sure: float, doubted: float | None) -> None:
+    judge = Completeness("en")
+
+    assert (judge.of(text, doubt=0.9), judge.of(text, doubt=1.1)) == (sure, doubted)
+
+
 def test_short_answers_count_as_whole_however_many_there_are() -> None:
     judge = Completeness("en")
 

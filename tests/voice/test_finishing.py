@@ -85,6 +85,21 @@ def test_what_sounds_and_reads_complete_ends_sooner_and_says_why(ears: Ears) -> 
     assert (turn.reason.rule, turn.reason.prosody) == ("sounds and reads complete", 0.99)
 
 
+@pytest.mark.parametrize(("doubt", "rule"), [(0.5, "sounds complete"), (1.5, "sounds complete, nothing read")])
+def test_a_sentence_that_was_read_in_doubt_is_as_good_as_not_read(ears: Ears, doubt: float, rule: str) -> None:
+    def told(wanted: ProsodyWanted) -> None:
+        ears.finishing.scored(Scored(wanted.until, 0.99))
+        voiced_s = ears.segmenter.open_voiced_s
+        ears.finishing.words(Words(text="I want a pizza.", final=True, voiced_s=voiced_s, doubt=doubt))
+
+    ears.on_ask = told
+    ears.hear(1.2, voice=True)
+    ears.hear(2.0, voice=False)
+    (turn,) = ears.ended()
+
+    assert turn.reason.rule == rule
+
+
 @pytest.mark.parametrize(
     ("language", "text", "reads"), [("es", "Quiero una", 0.03), ("de", "Ja.", 0.97), ("", "Yes.", -1.0)]
 )
