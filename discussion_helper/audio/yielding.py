@@ -20,13 +20,13 @@ microphone was 38 ms late without it, 14 with 5 and 10 with 10, and a wait for t
 a tenth of a core that another program wants, with 5 a third."""
 
 
-def call_behind(work: Callable[[], _T]) -> _T:
+def call_behind(work: Callable[[], _T], *, gives_back: bool = False) -> _T:
     """Call `work` in a thread of its own that yields, and wait for it; what it returned, or what it raised.
 
     Threads that are started in there yield too, also those of a library: a model that is loaded so computes so. A
     thread cannot take back that it yields, so it is a new one, never one that is lent to others. Linux alone gives
-    each thread its niceness; elsewhere it is a thread like any other. What the work needed no longer is given back to
-    the system behind it, while nobody waits.
+    each thread its niceness; elsewhere it is a thread like any other. `gives_back`: behind the work, while
+    nobody waits, memory that is free goes back to the system, whoever freed it.
     """
     outcome: Future[_T] = Future()
 
@@ -36,7 +36,8 @@ def call_behind(work: Callable[[], _T]) -> _T:
             outcome.set_result(work())
         except BaseException as error:
             outcome.set_exception(error)
-        give_back()
+        if gives_back:
+            give_back()
 
     threading.Thread(target=run, name="model", daemon=True).start()
     return outcome.result()

@@ -92,8 +92,9 @@ class PiperSynthesiser:
         async with anyio.create_task_group() as group:
             group.start_soon(run.stop_when_cancelled)
             try:
-                work = partial(self._speak, text, run)
-                speech = await anyio.to_thread.run_sync(call_behind, work, limiter=self._limiter)
+                # The recogniser's memory is free then: it is needed again when somebody speaks, which is seldom now.
+                work = partial(call_behind, partial(self._speak, text, run), gives_back=True)
+                speech = await anyio.to_thread.run_sync(work, limiter=self._limiter)
             except DiscussionError as error:
                 failure = error  # kept out of the task group, which would wrap it
             group.cancel_scope.cancel()

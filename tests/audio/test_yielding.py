@@ -59,9 +59,9 @@ def test_what_the_work_has_freed_goes_back_to_the_system() -> None:
         blocks = [np.ones(12_000, np.float32) for _ in range(2_000)]  # 96 MB, each too small to be given back alone
         return blocks[-1]  # it keeps all below it in the heap
 
-    call_behind(lambda: None)
+    call_behind(lambda: None, gives_back=True)
     before = _resident_mb()
-    kept = call_behind(work)
+    kept = call_behind(work, gives_back=True)
     for thread in threading.enumerate():
         if thread.name == "model":
             thread.join()
