@@ -8,6 +8,7 @@ from pathlib import Path
 
 from discussion_helper.errors import ModelError, ModelMissing, SettingError
 from discussion_helper.models import Model, Store, load_manifest, missing
+from discussion_helper.policy import Policy, wake_word_file
 from discussion_helper.responder.base import EmbeddedChoice, EndpointChoice, parse_llm
 from discussion_helper.settings import AUTO, Settings
 from discussion_helper.stt.languages import LANGUAGES
@@ -35,10 +36,11 @@ SECOND_MODEL = "base"
 _KINDS = {
     "stt": ("stt", "recogniser", ""),
     "voice": ("tts", "voice", ", or a Piper voice's FILE.onnx"),
-    "wake_word": ("wake", "wake word", ""),
+    "wake_word": ("wake", "wake word", ", or a FILE.onnx or FILE.tflite"),
 }
 _OTHER_MODELS = (".bin", ".onnx", ".pt", ".pth", ".safetensors")
 _GGUF_FIX = "Name a model file in the GGUF format: FILE.gguf."
+_WAKE_FIX = "Name a network that was trained for openWakeWord: FILE.onnx or FILE.tflite."
 _ONNX_FIX = "Name a Piper voice, FILE.onnx, with its FILE.onnx.json beside it."
 
 
@@ -148,9 +150,24 @@ def recogniser_of(settings: Settings) -> Model:
 
 
 def wake_word_of(settings: Settings) -> Model | None:
-    """The wake word, where one is needed to be heard. Raises SettingError naming those that there are."""
+    """The model of the wake word, where one is needed to be heard: with a file, that of the usual word, which has the
+    networks that work for every word. Raises SettingError naming those that there are.
+    """
     policy = settings.policy
-    return _model("wake_word", policy.wake_word) if policy.turn_policy == "wake_word" else None
+    if policy.turn_policy != "wake_word":
+        return None
+    file = wake_word_file(policy.wake_word)
+    if file is None:
+        return _model("wake_word", policy.wake_word)
+    try:
+        with file.open("rb") as content:
+            empty = not content.read(1)
+    except OSError as error:
+        what = f"wake_word: {file} cannot be read ({error.strerror})."
+        raise SettingError(what, fix=_WAKE_FIX) from error
+    if empty:
+        raise SettingError(f"wake_word: {file} is empty.", fix=_WAKE_FIX)
+    return _model("wake_word", Policy().wake_word)
 
 
 def voice_of(settings: Settings) -> Model | Path:

@@ -2,6 +2,7 @@
 
 from discussion_helper.errors import ModelError
 from discussion_helper.models import Store, load_manifest
+from discussion_helper.policy import wake_word_file
 from discussion_helper.tuning import Tuning
 from discussion_helper.turn.pauses import PauseModel
 from discussion_helper.types import Policy
@@ -34,10 +35,7 @@ def hearing_with(
     """
     eager: dict[str, Detector] = {"gate": WebRtcDetector(mode=2), "clean_gate": WebRtcDetector(mode=3)}
     gate, judge = WebRtcDetector(mode=2), judge_for(tuning or Tuning())
-    wake = None
-    if policy.turn_policy == "wake_word":
-        folder = Store().path_of(load_manifest().model(policy.wake_word))
-        wake = WakeWordDetector(folder), WakeWordDetector(folder)
+    wake = _wake_of(policy) if policy.turn_policy == "wake_word" else None
     return hearing_of(
         rate,
         gate=gate,
@@ -52,6 +50,14 @@ def hearing_with(
         language=language,
         pauses=pauses,
     )
+
+
+def _wake_of(policy: Policy) -> tuple[WakeWordDetector, WakeWordDetector]:
+    """Of the microphone, and of what the agent says; with a file the usual word's model has the other networks."""
+    own = wake_word_file(policy.wake_word)
+    name = policy.wake_word if own is None else Policy().wake_word
+    folder = Store().path_of(load_manifest().model(name))
+    return WakeWordDetector(folder, own=own), WakeWordDetector(folder, own=own)
 
 
 def judge_for(tuning: Tuning) -> SileroDetector:

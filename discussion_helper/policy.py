@@ -1,8 +1,10 @@
 """The policy of a conversation: interruptions, length and silence."""
 
+import os
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 from discussion_helper.bounds import check_number, check_one_of, check_whole
@@ -20,6 +22,7 @@ __all__ = [
     "TurnPolicy",
     "check_sayable",
     "policy_of",
+    "wake_word_file",
 ]
 
 LEAST_SPEECH_S, MOST_SPEECH_S = 0.01, 5.0
@@ -92,7 +95,7 @@ class Policy:
     turn_policy: TurnPolicy = "open"
     """When what the microphone hears may be a turn."""
     wake_word: str = "okay_nabu"
-    """With `turn_policy` "wake_word": a model of the manifest."""
+    """With `turn_policy` "wake_word": a model of the manifest, or a file; see `wake_word_file`."""
     follow_up_s: float = 6.0
     """With that, so long after a reply the word is not needed; 0 = it always is. At most 60 s."""
 
@@ -140,6 +143,11 @@ def check_sayable(name: str, phrases: Iterable[str]) -> None:
         if not any(map(str.isalnum, unicodedata.normalize("NFKC", phrase).casefold())):
             what = f"{name}: {phrase!r} holds nothing that could be said."
             raise SettingError(what, fix="Use phrases with a letter or a digit.")
+
+
+def wake_word_file(name: str) -> Path | None:
+    """The file that a wake word names, a network of openWakeWord's kind in .onnx or .tflite; None = it is a name."""
+    return Path(os.path.expanduser(name)) if name.lower().endswith((".onnx", ".tflite")) else None
 
 
 def policy_of(value: Policy | None) -> Policy:

@@ -1,5 +1,6 @@
 """What the settings choose of what is on this machine."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,14 @@ from discussion_helper.choices import (
     choose,
     choose_llm,
     describe_llm,
+    model_names,
     recogniser_of,
     second_of,
+    wake_word_of,
 )
 from discussion_helper.errors import ModelMissing, SettingError
-from discussion_helper.models import Store
+from discussion_helper.models import Model, Store
+from discussion_helper.policy import Policy
 from discussion_helper.responder.base import EndpointChoice
 from discussion_helper.settings import Settings
 from discussion_helper.stt.languages import LANGUAGES
@@ -88,3 +92,24 @@ def test_a_second_model_that_was_fetched_in_part_is_not_asked(tmp_path: Path) ->
     (tmp_path / SECOND_MODEL / "model.bin").write_bytes(b"broken")
 
     assert second_of(Settings(), Store(tmp_path), beside=False) is None
+
+
+def test_a_wake_word_may_be_a_file_beside_the_usual_words_networks(tmp_path: Path) -> None:
+    word = tmp_path / "Computer.TFLITE"
+
+    def choose_word(name: str) -> Model | None:
+        return wake_word_of(Settings(policy=Policy(turn_policy="wake_word", wake_word=name)))
+
+    for content, says in ((None, "cannot be read (No such file or directory)"), (b"", "is empty")):
+        if content is not None:
+            word.write_bytes(content)
+        with pytest.raises(SettingError, match=re.escape(f"wake_word: {word} {says}")) as refused:
+            choose_word(str(word))
+        assert "FILE.onnx or FILE.tflite" in refused.value.fix
+    word.write_bytes(b"a network")
+    found = choose_word(str(word))
+    assert found is not None
+    assert "okay_nabu" == found.name
+    assert "okay_nabu" in model_names(Settings(policy=Policy(turn_policy="wake_word", wake_word=str(word))))
+    with pytest.raises(SettingError, match=r"no wake word 'computer'.*or a FILE\.onnx or FILE\.tflite"):
+        choose_word("computer")

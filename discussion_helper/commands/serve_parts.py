@@ -10,6 +10,7 @@ from discussion_helper.choices import choose_llm, recogniser_of
 from discussion_helper.commands.interpreter import PromptInterpreter
 from discussion_helper.errors import ModelError, SettingError
 from discussion_helper.parts import Responder
+from discussion_helper.policy import wake_word_file
 from discussion_helper.session import Session
 from discussion_helper.settings import Settings
 from discussion_helper.web import Wish
@@ -42,6 +43,8 @@ class ServeParts:
         usual = self._settings
         if wish.voice is not None and wish.voice.lower().endswith(".onnx"):  # no client names files on this machine
             raise SettingError("voice: it is a file.", fix="Use the name of a voice, or leave it out.")
+        if wish.policy.wake_word != usual.policy.wake_word and wake_word_file(wish.policy.wake_word) is not None:
+            raise SettingError("wake_word: it is a file.", fix="Use the name of a wake word, or leave it out.")
         return replace(
             usual, voice=wish.voice or usual.voice, language=wish.language or usual.language, policy=wish.policy
         )

@@ -77,7 +77,9 @@ def add_turn_policy(group: "argparse._ArgumentGroup") -> None:
     policies = group.add_mutually_exclusive_group()
     text = "hear only what is said while a key is held, or between two strokes of it"
     policies.add_argument("--push-to-talk", action=_TakesTurns, const="push_to_talk", nargs=0, help=text)
-    text = "hear only what follows this word, and answers to what was said: okay_nabu, for one"
+    text = (
+        "hear only what follows this word, and answers to what was said: okay_nabu, for one, or a FILE.onnx or .tflite"
+    )
     policies.add_argument("--wake-word", action=_TakesTurns, const="wake_word", metavar="NAME", help=text)
     text = "hear everything (default, unless the settings file says otherwise)"
     policies.add_argument("--open-microphone", action=_TakesTurns, const="open", nargs=0, help=text)

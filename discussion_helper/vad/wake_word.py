@@ -33,6 +33,8 @@ class WakeWordDetector:
     three are fed with is openWakeWord's: samples in the range of 16 bits; the spectrogram x as x / 10 + 2; 76 of its
     rows; 16 embeddings. A step takes 1.4 ms on one core (1.8 % of it), nearly all of it the embedding.
 
+    `own` is another file for the word's own network; then `folder` may hold one, or none.
+
     Raises ModelMissing, ModelCorrupt for files that cannot be loaded or take silence for the word, and ModelError where
     LiteRT, which runs .tflite, is not installed.
     """
@@ -42,12 +44,13 @@ class WakeWordDetector:
     _rows: NDArray[np.float32]
     _embeddings: NDArray[np.float32]
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, own: Path | None = None) -> None:
         mel, embedding = (_content(folder / name) for name in _FEATURES)
-        own = _own(folder)
+        network = _own(folder) if own is None else own
+        broken = _corrupt(folder) if own is None else _no_wake_word(own)
         try:
             self._mel, self._embedding = small_network(mel), small_network(embedding)
-            self._scores = _litert(own) if own.suffix == ".tflite" else _onnx(own)
+            self._scores = _litert(network) if network.suffix.lower() == ".tflite" else _onnx(network)
             self._rows = np.zeros((_ROWS, _BANDS), np.float32)
             self._quiet_row = self._rows_of(np.zeros(_BEFORE + self.frame_samples, np.float32))[-1]
             self.reset()
@@ -55,9 +58,9 @@ class WakeWordDetector:
         except ModelError:
             raise
         except Exception as error:  # the runtimes' errors share no base class
-            raise _corrupt(folder) from error
+            raise broken from error
         if not silent < 0.1:
-            raise _corrupt(folder)
+            raise broken
         self.reset()
 
     def probability(self, samples: Samples) -> float:
@@ -135,3 +138,8 @@ def _litert(file: Path) -> _Scores:
 def _corrupt(folder: Path) -> ModelCorrupt:
     fix = f"Run: discussion-helper models pull {folder.name}"
     return ModelCorrupt(f"The wake word's model in {folder} is damaged or of an unknown kind.", fix=fix)
+
+
+def _no_wake_word(file: Path) -> ModelCorrupt:
+    fix = f"Name a network that was trained for openWakeWord: {_STEPS} x {_VALUES} values in, a score of 0 to 1 out."
+    return ModelCorrupt(f"{file} is no wake word's network, or is damaged.", fix=fix)

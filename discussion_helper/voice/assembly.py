@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from discussion_helper.parts import Responder, Thread
+from discussion_helper.policy import wake_word_file
 from discussion_helper.session import Session
 from discussion_helper.stt.base import Recogniser
 from discussion_helper.tts.base import Synthesiser
@@ -143,7 +144,9 @@ def _attention_of(
         return None
     if wake is None:
         raise ValueError("a wake word needs its detectors")
-    word, threshold, follow_up_s = policy.wake_word, tuning.wake_threshold, policy.follow_up_s
+    file = wake_word_file(policy.wake_word)
+    word = policy.wake_word if file is None else file.stem
+    threshold, follow_up_s = tuning.wake_threshold, policy.follow_up_s
     return WakeWord(segmenter, *wake, word=word, threshold=threshold, follow_up_s=follow_up_s)
 
 

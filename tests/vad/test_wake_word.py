@@ -64,6 +64,38 @@ def test_files_that_are_missing_or_wrong_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.models
+@pytest.mark.parametrize("file", ["okay_nabu.tflite", pytest.param("hey_jarvis_v0.1.onnx", marks=pytest.mark.slow)])
+def test_the_words_network_may_be_a_file_of_ones_own(file: str, tmp_path: Path) -> None:
+    own = tmp_path / f"my word{Path(file).suffix.upper()}"
+    own.write_bytes((folder("okay_nabu" if "nabu" in file else "hey_jarvis") / file).read_bytes())
+    voice = PiperSynthesiser(folder("joe-medium"), steady=True)
+    said = "Okay Nabu." if "nabu" in file else "Hey Jarvis."
+    speech = anyio.run(voice.synthesise, said)
+    anyio.run(voice.aclose)
+    lead = np.zeros(16_000, np.float32)
+    word = np.concatenate((lead, resample(speech.samples, speech.rate, 16_000), lead))
+
+    detector = WakeWordDetector(folder("okay_nabu"), own=own)
+
+    assert highest(detector, word) > 0.5
+    assert highest(detector, load(AUDIO / "speech" / "sphinx_goforward.wav", 16_000).samples) < 0.5
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("suffix", [".onnx", ".tflite"])
+def test_a_file_that_is_none_is_named_with_what_it_should_be(suffix: str, tmp_path: Path) -> None:
+    other = tmp_path / f"other{suffix}"
+    contents = [b"no network"]
+    if suffix == ".onnx":
+        contents.append((folder("okay_nabu") / "embedding_model.onnx").read_bytes())  # takes something else
+    for content in contents:
+        other.write_bytes(content)
+        with pytest.raises(ModelCorrupt, match=rf"other\{suffix} is no wake word's network") as refused:
+            WakeWordDetector(folder("okay_nabu"), own=other)
+        assert "openWakeWord" in refused.value.fix
+
+
+@pytest.mark.models
 def test_without_its_runtime_the_fix_installs_that_and_not_a_package_of_this_name(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -14,12 +14,16 @@ import httpx
 import pytest
 
 from discussion_helper.commands import serve
+from discussion_helper.commands.serve_parts import ServeParts
 from discussion_helper.errors import SettingError
 from discussion_helper.policy import Policy
+from discussion_helper.settings import Settings
+from discussion_helper.web import Wish
 
 _PROGRAM = """
 import argparse, sys
 from discussion_helper.commands import serve
+from discussion_helper.commands.serve_parts import ServeParts
 parser = argparse.ArgumentParser()
 serve.add_parser(parser.add_subparsers())
 arguments = parser.parse_args(["serve", *sys.argv[1:]])
@@ -170,3 +174,10 @@ def test_what_the_settings_file_says_is_served_where_the_command_line_says_nothi
     with pytest.raises(SettingError, match="no-such-model") as caught:
         serve.run(parser.parse_args(["serve"]))
     assert str(file) in str(caught.value)
+
+
+def test_a_client_names_no_wake_word_that_is_a_file_but_the_servers_own() -> None:
+    word = Policy(turn_policy="wake_word", wake_word="/home/me/word.onnx")
+    with pytest.raises(SettingError, match="wake_word: it is a file"):
+        ServeParts(Settings())._wished(Wish(policy=word))
+    assert word == ServeParts(Settings(policy=word))._wished(Wish(policy=word)).policy
