@@ -6,7 +6,8 @@ FOLDER holds clips with a manifest.csv (default: audio): each clip of one speake
 with timed words, what one person says while nobody else speaks. The detectors, the judge of prosody, the recogniser and
 the rules are those of a talk; nothing waits: what is heard at each pause is found once (`--turns` keeps it), and then
 every rule is asked every 10 ms what it would do. A score comes 60 ms after it was asked for, a text 250 ms after a talk
-begins to read, or after as much silence as `--text-after` says.
+begins to read, or after as much silence as `--text-after` says. `discussion-helper bench --only endpointing` draws the
+same curve.
 
 A turn is cut off early when its end is decided while its speaker still goes on. The latency is from the last voiced
 sample to the decision, the mean over the turns that are not cut. Three ways: silence alone; Smart Turn alone, that is
@@ -51,93 +52,27 @@ What is cut off are sentences after which another one comes: they sound and read
 import argparse
 import csv
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, fields
 from pathlib import Path
-from statistics import fmean, median
 
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.endpointing_turns import RATE, Pause, RecordedTurn, read_turns, recordings_in, save_turns, turns_of
-from discussion_helper.audio.analysis import percentile
-from discussion_helper.models import Store, load_manifest
-from discussion_helper.policy import Policy
-from discussion_helper.tuning import Tuning
-from discussion_helper.turn.endpointing import Endpointer, OpenTurn, SilenceEndpointer, Verdict
-from discussion_helper.turn.evidence import Evidence
-from discussion_helper.turn.policy_endpointer import PolicyEndpointer
-from discussion_helper.turn.smart_turn import SMART_TURN_MODEL, SmartTurn
-from discussion_helper.voice.finishing import ASK_S
-
-__all__ = ["MEASURED", "Delays", "Point", "SmartTurnAlone", "Way", "latency_ms", "main", "measured", "turns_in"]
-
-WAITS_S = tuple(step / 20 for step in range(5, 25))
-STEP_S = 0.01
-LONGEST_S = 4.0
-"""No way waits longer."""
-SCORE_S, TEXT_S = 0.06, 0.25
-"""From when a score is asked for, and from when reading begins."""
-EARLY_S = Tuning().endpoint_early_s
-"""Of silence, after which a talk begins to read the turn."""
-TEXT_AFTER_S = EARLY_S + TEXT_S
-REPLY_S = 0.45
-"""From the end of a turn to the first audible sample of the reply."""
-TOLERANCE = round(0.02 * RATE)
-"""An end that is decided so shortly before the last voiced sample cuts nothing off."""
-
-
-@dataclass(frozen=True, slots=True)
-class Delays:
-    """When something is known: a score so long after it was asked for, a text after so much silence."""
-
-    score_s: float = SCORE_S
-    text_s: float = TEXT_AFTER_S
-
-
-MEASURED = Delays()
-
-
-class SmartTurnAlone:
-    """As it is published: asked once, after the silence; what it calls unfinished is waited for for 3 s."""
-
-    def __init__(self, silence_s: float) -> None:
-        self._silence_s = silence_s
-
-    def verdict(self, turn: OpenTurn) -> Verdict:
-        """END or GO_ON."""
-        score = turn.evidence.prosody_at(turn.voiced_until)
-        finished = score is not None and score >= 0.5
-        return Verdict.END if turn.silence_s >= (self._silence_s if finished else 3.0) else Verdict.GO_ON
-
-
-@dataclass(frozen=True, slots=True)
-class Way:
-    """To end turns, by how long it waits."""
-
-    name: str
-    endpointer: Callable[[float], Endpointer]
-
-
-WAYS = (
-    Way("silence", lambda wait_s: SilenceEndpointer(silence_s=wait_s, early_s=min(EARLY_S, wait_s))),
-    Way("Smart Turn", SmartTurnAlone),
-    Way("policy", lambda wait_s: PolicyEndpointer(silence_s=wait_s, early_s=min(EARLY_S, wait_s))),
+from discussion_helper.bench.curve_plot import draw_curve
+from discussion_helper.bench.endpointing import (
+    TEXT_AFTER_S,
+    WAITS_S,
+    WAYS,
+    Delays,
+    EndpointingRow,
+    measured,
+    rows_of,
+    turns_in,
 )
+from discussion_helper.bench.recorded_turns import RecordedTurn
 
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """What a way comes to with one wait: shares of turns in percent, and latencies in ms."""
-
-    way: str
-    wait_s: float
-    cut_percent: float
-    heard_percent: float
-    left_percent: float
-    mean_ms: float
-    median_ms: float
-    p95_ms: float
+__all__ = ["main"]
 
 
 def main() -> None:
@@ -161,81 +96,11 @@ def main() -> None:
     for title, chosen in groups.items():
         if chosen:
             Console(width=110).print(_table(title, chosen, delays))
+    rows = [row for way in WAYS for wait_s in WAITS_S for row in rows_of(turns, way, wait_s, delays)]
     if given.rows:
-        _write(turns, given.rows, delays)
+        _write(rows, given.rows)
     if given.plot:
-        _draw({title: chosen for title, chosen in groups.items() if chosen}, given.plot, delays)
-
-
-def turns_in(folder: Path, kept: Path | None) -> list[RecordedTurn]:
-    """What is heard in the clips of a folder; read from the file `kept` where it is there, else written to it."""
-    if kept is not None and kept.exists():
-        return read_turns(kept)
-    prosody = SmartTurn(Store().path_of(load_manifest().model(SMART_TURN_MODEL)))
-    turns = turns_of(recordings_in(folder), prosody)
-    if kept is not None:
-        save_turns(turns, kept)
-    return turns
-
-
-def measured(turns: Sequence[RecordedTurn], way: Way, wait_s: float, delays: Delays = MEASURED) -> Point:
-    """Over these turns."""
-    endpointer = way.endpointer(wait_s)
-    latencies = [latency_ms(turn, endpointer, delays) for turn in turns]
-    kept = [latency for latency in latencies if latency is not None] or [float("nan")]
-    undone = [_undone(turn, endpointer, delays) for turn in turns]
-    cut, heard, left = (
-        100.0 * sum(several) / len(turns)
-        for several in ([latency is None for latency in latencies], *zip(*undone, strict=True))
-    )
-    return Point(way.name, wait_s, cut, heard, left, fmean(kept), median(kept), percentile(kept, 95))
-
-
-def latency_ms(turn: RecordedTurn, endpointer: Endpointer, delays: Delays) -> float | None:
-    """From the last voiced sample to the end of the turn; None where it is cut off."""
-    for pause in turn.pauses:
-        decided = _decided(turn, pause, endpointer, delays)
-        if decided is not None:
-            return None if _is_cut(turn, pause, decided) else 1e3 * (decided - turn.end) / RATE
-    return None
-
-
-def _is_cut(turn: RecordedTurn, pause: Pause, decided: int) -> bool:
-    return pause.gap_s >= 0.0 and decided < turn.end - TOLERANCE
-
-
-def _undone(turn: RecordedTurn, endpointer: Endpointer, delays: Delays) -> tuple[bool, bool]:
-    """Whether something of a reply was heard before its speaker went on, and whether the turn stays cut."""
-    heard = left = False
-    for pause in turn.pauses:
-        decided = _decided(turn, pause, endpointer, delays)
-        if decided is not None and _is_cut(turn, pause, decided):
-            after_s = pause.gap_s - (decided - pause.until) / RATE
-            heard = heard or after_s > REPLY_S
-            left = left or after_s > max(REPLY_S, Policy().reopen_s)
-    return heard, left
-
-
-def _decided(turn: RecordedTurn, pause: Pause, endpointer: Endpointer, delays: Delays) -> int | None:
-    """The sample at which the turn is ended in this pause."""
-    silence_s = 0.1
-    while silence_s < (pause.gap_s if pause.gap_s >= 0.0 else LONGEST_S):
-        now = pause.until + round(silence_s * RATE)
-        evidence = _evidence(pause, silence_s, delays)
-        view = OpenTurn(turn.started, pause.until, now, pause.voiced_s, evidence=evidence)
-        if endpointer.verdict(view) is Verdict.END:
-            return now
-        silence_s += STEP_S
-    return None
-
-
-def _evidence(pause: Pause, silence_s: float, delays: Delays) -> Evidence:
-    """What is known after so much silence."""
-    asked = zip(ASK_S, pause.scores, strict=False)
-    known = [score for ask_s, score in asked if silence_s >= ask_s + delays.score_s - 1e-9]
-    read = pause.complete >= 0.0 and silence_s >= delays.text_s - 1e-9
-    score, complete = known[-1] if known else None, pause.complete if read else None
-    return Evidence(score, pause.until, complete, pause.until)
+        draw_curve(rows, given.plot)
 
 
 def _table(title: str, turns: Sequence[RecordedTurn], delays: Delays) -> Table:
@@ -252,38 +117,11 @@ def _table(title: str, turns: Sequence[RecordedTurn], delays: Delays) -> Table:
     return table
 
 
-def _write(turns: Sequence[RecordedTurn], path: Path, delays: Delays) -> None:
+def _write(rows: Sequence[EndpointingRow], path: Path) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(("turn", "kind", "conversation", "way", "wait_s", "latency_ms", "heard", "left"))
-        for way in WAYS:
-            for wait_s in WAITS_S:
-                endpointer = way.endpointer(wait_s)
-                for turn in turns:
-                    latency = latency_ms(turn, endpointer, delays)
-                    told = "" if latency is None else f"{latency:.0f}"
-                    undone = map(int, _undone(turn, endpointer, delays))
-                    rows.writerow((turn.name, turn.kind, turn.conversation, way.name, wait_s, told, *undone))
-
-
-def _draw(groups: dict[str, list[RecordedTurn]], path: Path, delays: Delays) -> None:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(5.0 * len(groups), 4.5), layout="constrained")
-    FigureCanvasAgg(figure)
-    for axes, (title, turns) in zip(figure.subplots(1, len(groups), squeeze=False)[0], groups.items(), strict=True):
-        for way, colour in zip(WAYS, ("#888888", "#c0762b", "#3b6ea5"), strict=True):
-            points = [measured(turns, way, wait_s, delays) for wait_s in WAITS_S]
-            means, cuts = [point.mean_ms for point in points], [point.cut_percent for point in points]
-            axes.plot(means, cuts, marker="o", markersize=3, color=colour, label=way.name)
-        axes.axvline(600, color="#cccccc", linewidth=1, zorder=0)
-        axes.axhline(10, color="#cccccc", linewidth=1, zorder=0)
-        axes.set(title=f"{title} ({len(turns)} turns)", xlabel="latency after the last voiced sample in ms, mean")
-        axes.set(ylabel="turns cut off early in %", xlim=(100, 1300), ylim=(0, 60))
-        axes.grid(alpha=0.3)
-        axes.legend()
-    figure.savefig(path, dpi=110)
+        writer = csv.DictWriter(file, [field.name for field in fields(EndpointingRow)])
+        writer.writeheader()
+        writer.writerows(map(asdict, rows))
 
 
 if __name__ == "__main__":

@@ -24,8 +24,8 @@ from statistics import fmean, median
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.endpointing import TEXT_AFTER_S, Delays, latency_ms, turns_in
-from benchmarks.endpointing_turns import RecordedTurn
+from discussion_helper.bench.endpointing import TEXT_AFTER_S, Delays, latency_ms, turns_in
+from discussion_helper.bench.recorded_turns import RecordedTurn
 from discussion_helper.turn.policy_endpointer import Patience, PolicyEndpointer
 
 __all__ = ["chosen", "latencies_of", "left_out", "main"]

@@ -5,10 +5,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from discussion_helper.audio.analysis import percentile
+from discussion_helper.bench.endpointing import WAYS
 from discussion_helper.bench.no_speech import PIECE_S
 from discussion_helper.bench.results import Results
 from discussion_helper.bench.turns_run import TurnRow
 from discussion_helper.bench.words import words_of
+from discussion_helper.tuning import Tuning
 
 __all__ = ["Measure", "measures"]
 
@@ -204,3 +206,11 @@ def _words(results: Results) -> Iterator[Measure]:
     yield Measure(key="no_speech_turns", title=title, unit="", n=found.pieces, value=len(found.turns), goal="0")
     title = "  speech between, heard"
     yield Measure(key="no_speech_heard", title=title, unit="of n", n=found.spoken, value=found.heard)
+    usual_s = Tuning().endpoint_silence_s
+    for way in WAYS:
+        rows = [row for row in results.endpointing if (row.way, row.wait_s) == (way.name, usual_s)]
+        key = way.name.lower().replace(" ", "_")
+        yield _count(f"curve_cut_{key}", f"Clips cut off early, {way.name}", (row.latency_ms is None for row in rows))
+        yield _spread(
+            f"curve_ms_{key}", f"  wait of the others, from {usual_s:g} s on", (row.latency_ms for row in rows)
+        )

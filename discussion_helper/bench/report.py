@@ -93,6 +93,7 @@ def _files(results: Results, folder: Path) -> dict[Path, Sequence[Any]]:
         "onsets": results.onsets,
         "one_words": results.one_words,
         "no_speech": results.no_speech.rows,
+        "endpointing": results.endpointing,
         "health": results.health,
     }
     return {folder / f"{name}.csv": rows for name, rows in kinds.items() if rows}

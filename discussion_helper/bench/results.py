@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from discussion_helper.bench.barge_in_run import BargeIn
 from discussion_helper.bench.echo_run import EchoRow
+from discussion_helper.bench.endpointing import EndpointingRow
 from discussion_helper.bench.health_rows import HealthRow
 from discussion_helper.bench.idle_run import IdleRow, StartRow
 from discussion_helper.bench.machine import Machine, this_machine
@@ -32,6 +33,7 @@ class Results:
     onsets: list[OnsetRow] = field(default_factory=list)
     one_words: list[WordRow] = field(default_factory=list)
     no_speech: NoSpeech = field(default_factory=NoSpeech)
+    endpointing: list[EndpointingRow] = field(default_factory=list)
     health: list[HealthRow] = field(default_factory=list)
     peaks_mb: dict[str, float] = field(default_factory=dict)
     """The most memory that the talk of each run held, in MB of 10^6 bytes."""

@@ -10,6 +10,7 @@ from discussion_helper.audio.clips import Clip
 from discussion_helper.bench.barge_in_run import run_barge_ins
 from discussion_helper.bench.clips import barge_ins, load_all, noises, transcribed, turns
 from discussion_helper.bench.echo_run import run_echo
+from discussion_helper.bench.endpointing_run import run_endpointing
 from discussion_helper.bench.health_rows import health_row
 from discussion_helper.bench.idle_run import run_idle, run_starts
 from discussion_helper.bench.no_speech_run import run_no_speech
@@ -46,6 +47,8 @@ class Amounts:
     """One-word answers of recordings, and of the talk's voice."""
     minutes: float = 60.0
     """In which nobody speaks."""
+    recordings: int | None = None
+    """Whose turns are ended; None = all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +122,10 @@ class _Suite:
         minutes = self._plan.amounts.minutes
         self.results.no_speech = run_no_speech(self._clips, self._settings, minutes, self._progress)
 
+    def endpointing(self) -> None:
+        found = run_endpointing(self._plan.clips, self._plan.amounts.recordings, self._progress)
+        self.results.endpointing += found
+
     def attempt(self, name: str, run: Callable[[], None]) -> None:
         """Measure, or tell why not; the rows are written then: Ctrl-C keeps those of the runs that are over."""
         try:
@@ -143,6 +150,7 @@ IN_PROCESS: Mapping[str, Callable[[_Suite], None]] = {
     "onsets": _Suite.onsets,
     "one-word": _Suite.one_words,
     "no-speech": _Suite.no_speech,
+    "endpointing": _Suite.endpointing,
 }
 """Parts of a talk in sample time, which need no devices."""
 RUNS = (*ON_DEVICES, *IN_PROCESS)

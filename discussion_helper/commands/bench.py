@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 ON_DEVICES = ("start", "idle", "turns", "barge-ins", "noises", "echo")
-IN_PROCESS = ("recognition", "onsets", "one-word", "no-speech")
+IN_PROCESS = ("recognition", "onsets", "one-word", "no-speech", "endpointing")
 RUNS = (*ON_DEVICES, *IN_PROCESS)
 EXTRA = ("jiwer", "matplotlib", "psutil")
 LEAST_TURNS = 20
@@ -44,8 +44,9 @@ CLIPS_VARIABLE = "DISCUSSION_HELPER_CLIPS"
 DESCRIPTION = """\
 Hold a real talk between recorded people and this machine, through a virtual microphone and loudspeaker, and measure it
 from outside: delays, interruptions, echo, cost. Then measure parts of it in sample time: word errors, first words,
-one-word answers, and turns where nobody speaks. Takes half an hour, on Linux with PulseAudio, and wants the machine for
-itself; the parts alone run anywhere (--only). A table goes to stdout, every row as CSV and a plot to the output folder.
+one-word answers, turns where nobody speaks, and early ends of turns against their latency. Takes half an hour, on Linux
+with PulseAudio, and wants the machine for itself; the parts alone run anywhere (--only). A table goes to stdout, every
+row as CSV and plots to the output folder.
 """
 
 
@@ -126,7 +127,7 @@ def _amounts(arguments: argparse.Namespace) -> "Amounts":
     from discussion_helper.bench.suite import Amounts
 
     few = {"turns": 4, "barge_ins": 3, "noises": 3, "replies": 1, "onsets": 3, "words": 2}
-    quick = Amounts(starts=1, idle_s=5.0, minutes=1.0, **few)
+    quick = Amounts(starts=1, idle_s=5.0, minutes=1.0, recordings=4, **few)
     amounts = quick if arguments.quick else Amounts()
     for name, least in (("turns", LEAST_TURNS), ("barge_ins", LEAST_BARGE_INS), ("noises", LEAST_NOISES)):
         asked = getattr(arguments, name)
@@ -152,13 +153,14 @@ def _clips_folder() -> Path:
 
 
 def _show(results: "Results", output: Path, *, as_json: bool) -> None:
+    from discussion_helper.bench.curve_plot import draw_curve
     from discussion_helper.bench.plot import draw
     from discussion_helper.bench.report import document, lists, rows_in, table
 
     files = rows_in(results, output)
     text = json_text(document(results), indent=2)
     (output / "summary.json").write_text(f"{text}\n", encoding="utf-8")
-    files += draw(results, output / "bench.png")
+    files += [*draw(results, output / "bench.png"), *draw_curve(results.endpointing, output / "endpointing.png")]
     if as_json:
         print(text, flush=True)
         return

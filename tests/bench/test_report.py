@@ -14,7 +14,9 @@ from matplotlib.figure import Figure
 from rich.console import Console
 
 from discussion_helper.bench.barge_in_run import BargeIn, BargeInRow
+from discussion_helper.bench.curve_plot import draw_curve
 from discussion_helper.bench.echo_run import EchoRow
+from discussion_helper.bench.endpointing import EndpointingRow
 from discussion_helper.bench.health_rows import HealthRow
 from discussion_helper.bench.idle_run import IdleRow, StartRow
 from discussion_helper.bench.machine import Machine
@@ -63,6 +65,11 @@ def results() -> Results:
         barge_ins=[BargeIn(row, "", np.zeros(0, np.float32), 48_000) for row in (cut, missed)],
         noises=[filled(NoiseRow, kind="music", lost=True, interrupted=True, clip="burp.flac")],
         echo=[filled(EchoRow, interruptions=0, user_turns=0)] * 5,
+        endpointing=[
+            filled(EndpointingRow, kind=kind, way=way, wait_s=wait_s, latency_ms=latency_ms, turn=f"{kind} {way}")
+            for way in ("silence", "Smart Turn", "policy")
+            for kind, wait_s, latency_ms in (("dialogue", 0.5, None), ("read", 0.5, 560.0), ("read", 0.6, 660.0))
+        ],
         health=[
             filled(HealthRow, run="turns", blocks=100, late_p99_ms=2.5, late_worst_ms=80.0, dropped=0),
             filled(HealthRow, run="echo", blocks=50, late_p99_ms=3.5, late_worst_ms=9.0, dropped=4),
@@ -109,6 +116,8 @@ def test_each_run_has_its_measures(results: Results) -> None:
     assert (found["onsets"].value, found["onsets"].n) == (1, 2)
     assert [(found[key].value, found[key].n) for key in ("one_words", "one_words_right")] == [(1, 2), (1, 1)]
     assert [(found[key].value, found[key].n) for key in ("no_speech_turns", "no_speech_heard")] == [(1, 600), (2, 60)]
+    assert [(found[key].value, found[key].n) for key in ("curve_cut_policy", "curve_cut_silence")] == [(1, 2), (1, 2)]
+    assert (found["curve_ms_policy"].median, found["curve_ms_policy"].n) == (560.0, 1)
     assert found["loop_lag_p99"].value == pytest.approx(1.3)
     assert found["holes"].value == found["long_holes"].value == pytest.approx(1 / 1.5, abs=0.001)
 
@@ -169,6 +178,7 @@ def test_every_row_is_written(results: Results, tmp_path: Path) -> None:
         "onsets",
         "one_words",
         "no_speech",
+        "endpointing",
         "health",
     }
     with (tmp_path / "turns.csv").open(encoding="utf-8", newline="") as lines:
@@ -185,6 +195,13 @@ def test_the_plot_is_a_picture_of_whatever_there_is(results: Results, tmp_path: 
         Results(echo=results.echo),
     ):
         (path,) = draw(part, tmp_path / "bench.png")
+        assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_curve_is_a_picture_of_its_own(results: Results, tmp_path: Path) -> None:
+    assert draw_curve([], tmp_path / "none.png") == []
+    for rows in (results.endpointing, [row for row in results.endpointing if row.kind == "read"]):
+        (path,) = draw_curve(rows, tmp_path / "endpointing.png")
         assert path.read_bytes().startswith(b"\x89PNG")
 
 

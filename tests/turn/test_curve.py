@@ -1,18 +1,17 @@
 """E1: early cut-offs against latency, on recorded people, against what was accepted."""
 
-import sys
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from discussion_helper.bench import endpointing, recorded_turns
 from discussion_helper.models import Store, load_manifest
 from discussion_helper.turn.smart_turn import SMART_TURN_MODEL, SmartTurn
 
 ROOT = Path(__file__).parents[2]
 KEPT = Path(__file__).parent / "recorded_turns.json"
-"""What was heard at each pause of the recordings in `audio/speech`, by `benchmarks.endpointing_turns`."""
+"""What was heard at each pause of the recordings in `audio/speech`, by `bench/recorded_turns.py`."""
 DIALOGUE = Path(__file__).parent / "recorded_dialogue.json"
 """The same of dialogue: figures alone, for neither the words that it was cut by nor all of its sound may lie here."""
 ACCEPTED = {"silence": (14.7, 538.0), "Smart Turn": (8.8, 734.0), "policy": (2.9, 547.0)}
@@ -28,12 +27,8 @@ AGAIN_POINTS, AGAIN_MS = 3.0, 60.0
 
 
 @pytest.fixture
-def curve(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The benchmark, which is no part of the package."""
-    monkeypatch.syspath_prepend(str(ROOT))
-    yield import_module("benchmarks.endpointing"), import_module("benchmarks.endpointing_turns")
-    for name in [name for name in sys.modules if name.partition(".")[0] == "benchmarks"]:
-        del sys.modules[name]
+def curve() -> Any:
+    return endpointing, recorded_turns
 
 
 def points_of(measure: Any, turns: Any) -> Any:

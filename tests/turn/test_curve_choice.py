@@ -7,15 +7,17 @@ from typing import Any
 
 import pytest
 
+from discussion_helper.bench import recorded_turns
+
 ROOT = Path(__file__).parents[2]
 KEPT = Path(__file__).parent
 
 
 @pytest.fixture
 def choice(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The benchmarks, which are no part of the package."""
+    """The benchmark, which is no part of the package."""
     monkeypatch.syspath_prepend(str(ROOT))
-    yield import_module("benchmarks.endpointing_choice"), import_module("benchmarks.endpointing_turns")
+    yield import_module("benchmarks.endpointing_choice"), recorded_turns
     for name in [name for name in sys.modules if name.partition(".")[0] == "benchmarks"]:
         del sys.modules[name]
 

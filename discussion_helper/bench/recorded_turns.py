@@ -23,7 +23,21 @@ from discussion_helper.vad.webrtc import WebRtcDetector
 from discussion_helper.voice.finishing import ASK_S, HEARD_S
 from discussion_helper.voice.tail import with_tail
 
-__all__ = ["Pause", "RecordedTurn", "Recording", "read_turns", "recordings_in", "save_turns", "turns_of"]
+__all__ = [
+    "AFTER_S",
+    "BEFORE_S",
+    "BLOCK",
+    "PREROLL_S",
+    "RATE",
+    "TAIL_S",
+    "Pause",
+    "RecordedTurn",
+    "Recording",
+    "read_turns",
+    "recordings_in",
+    "save_turns",
+    "turns_of",
+]
 
 RATE = 16_000
 BLOCK = RATE // 100
