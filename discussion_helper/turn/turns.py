@@ -88,13 +88,20 @@ class TurnSegmenter:
         endpointer: Endpointer,
         *,
         preroll_s: float = 0.3,
+        quiet_preroll_s: float | None = None,
         tail_s: float = 0.1,
         min_voiced_s: float = 0.1,
     ) -> None:
+        """`preroll_s`: what is kept before the first voice; `quiet_preroll_s`: the same where nothing of the
+        loudspeaker was heard in that time, None = no more.
+        """
         self._tracker, self._endpointer = tracker, endpointer
         self._rate = tracker.rate
         self._preroll, self._tail = round(preroll_s * self._rate), round(tail_s * self._rate)
-        self._between = self._preroll + round(_ONSET_S * self._rate)
+        self._quiet_preroll = max(self._preroll, round((quiet_preroll_s or 0.0) * self._rate))
+        self._between = self._quiet_preroll + round(_ONSET_S * self._rate)
+        self.played_until = 0
+        """Up to which sample what was played is heard, with its echo; set by whoever knows that, before each frame."""
         self._min_voiced_s = min_voiced_s
         self.reset()
 
@@ -224,7 +231,8 @@ class TurnSegmenter:
             yield TurnResumed(change.sample)
 
     def _open(self, onset: int) -> None:
-        start = max(onset - self._preroll, self._first, self._floor)
+        quiet = self.played_until <= onset - self._quiet_preroll
+        start = max(onset - (self._quiet_preroll if quiet else self._preroll), self._first, self._floor)
         self._turn = self._newest = _Turn(start, max(onset, start), self._now)
 
     def _decide(self, turn: _Turn) -> Iterator[TurnEvent]:

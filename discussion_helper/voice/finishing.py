@@ -9,6 +9,7 @@ from discussion_helper.turn.attention import AttentionEvent
 from discussion_helper.turn.completeness import Completeness
 from discussion_helper.turn.pauses import LONGEST_S, PauseModel
 from discussion_helper.turn.turns import TurnEnded, TurnPaused, TurnResumed, TurnSegmenter, TurnStarted
+from discussion_helper.voice.not_understood import ECHO_S
 from discussion_helper.voice.notes import ProsodyWanted
 from discussion_helper.voice.scored import Scored
 from discussion_helper.voice.words import Words
@@ -51,6 +52,10 @@ class Finishing:
         """The loudspeaker got a block."""
         if np.abs(item.frame.samples).max(initial=0.0) >= _AUDIBLE:
             self._agent_until_s = item.at_s + len(item.frame.samples) / item.frame.rate
+
+    def agent_until(self, zero_s: float) -> int:
+        """Up to which sample the agent is heard, with its latest echo; `zero_s` as in `heard`."""
+        return round(max(0.0, self._agent_until_s + ECHO_S - zero_s) * _RATE)
 
     def words(self, words: Words) -> None:
         """What was read of the open turn so far."""

@@ -190,6 +190,7 @@ class Hearing:
         start, self._next = self._next, self._next + BLOCK
         clean = self._echo.clean(block, zero_s + start / RATE, start)
         self._now_s = zero_s + self._next / RATE
+        self._segmenter.played_until = self._finishing.agent_until(zero_s)
         yield from self._heard(self._attention.feed(Frame(clean, RATE, start), self._now_s), zero_s)
         self._measure_voice(start)
         begins = self._begins(self._segmenter.open_voiced_s)

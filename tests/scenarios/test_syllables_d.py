@@ -10,6 +10,7 @@ import pytest
 from discussion_helper.audio.analysis import voiced
 from discussion_helper.testing.room import After, Echo, Scene
 from discussion_helper.turn.turns import TurnEnded, TurnStarted
+from discussion_helper.voice.assembly import QUIET_PREROLL_S
 from discussion_helper.voice.notes import Turn
 
 pytestmark = pytest.mark.anyio
@@ -100,8 +101,25 @@ async def test_d3_also_over_a_reply_with_its_echo(talk: Any, half: int) -> None:
         assert {True} == {reply.interrupted for reply in on.replies}
 
 
-async def test_d6_the_pre_roll_is_300_ms_and_never_repeats_the_turn_before(talk: Any, turns_of: Any) -> None:
-    """The default pre-roll is at least 300 ms; of turns that follow each other closely no sample is in two."""
+@pytest.mark.parametrize(("after_s", "preroll_s"), [(0.3, 0.3), (1.5, QUIET_PREROLL_S)])
+async def test_d6_the_pre_roll_holds_nothing_of_the_agent(
+    talk: Any, turns_of: Any, after_s: float, preroll_s: float
+) -> None:
+    """Soon after a reply it is the 300 ms that it is over the agent, for more would hold the end of its echo."""
+    async with talk(scene=Scene(echo=Echo(gain_db=-10.0, delay_s=0.08))) as on:
+        turns = turns_of(on)
+        await on.session.speak("That is all there is to say about it.")
+        await on.room.quiet(after_s)
+        on.say("speech/sphinx_cards_004.wav", "five five")
+        await on.room.reached("line_end")
+        await on.passed(1.5)
+        (turn,) = [turn for turn in turns if isinstance(turn.event, TurnEnded) and not turn.own]
+
+        assert turn.started_at_s - turn.event.start / 16_000 == pytest.approx(preroll_s, abs=0.01)
+
+
+async def test_d6_the_pre_roll_is_half_a_second_and_never_repeats_the_turn_before(talk: Any, turns_of: Any) -> None:
+    """The pre-roll in silence is 500 ms; of turns that follow each other closely no sample is in two."""
     async with talk() as on:
         turns = turns_of(on)
         at_s = 1.0
@@ -113,5 +131,5 @@ async def test_d6_the_pre_roll_is_300_ms_and_never_repeats_the_turn_before(talk:
 
         assert 2 <= len(ended) <= 5
         assert all(before.event.end <= after.event.start for before, after in pairwise(ended))
-        assert ended[0].started_at_s - ended[0].event.start / 16_000 >= 0.3
+        assert ended[0].started_at_s - ended[0].event.start / 16_000 == pytest.approx(QUIET_PREROLL_S, abs=0.01)
         assert on.said[0].text.startswith("five five")
