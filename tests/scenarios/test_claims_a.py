@@ -20,6 +20,7 @@ CLAIMS = {
     "No echo at all": "voice.room_check:__all__",
     "interruptions, echo,": "bench.echo_run:run_echo",
     "their own echo": "bench.echo_run:run_echo",
+    "`echo` with devices": "bench.echo_run:run_echo",
     "CutSynthesiser, Echo,": "testing.room:Echo",
     "echo=Echo(": "testing.room:Echo",
     "| echo | voice to 20 dB": "voice.ducking:DuckRule",
