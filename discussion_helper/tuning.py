@@ -40,7 +40,7 @@ class Tuning:
     endpoint_silence_s: float = 0.5
     """Seconds without voice that end a turn when nothing else is known of it, neither how it sounds and reads nor how
     its speaker pauses; fewer than `endpoint_max_turn_s`. Of the other waits it is the measure."""
-    endpoint_early_s: float = 0.1
+    endpoint_early_s: float = 0.05
     """Seconds after which work begins that is thrown away if the user goes on; not more than `endpoint_silence_s`."""
     endpoint_max_turn_s: float = 60.0
     """Seconds after which a turn is cut."""

@@ -27,9 +27,9 @@ def test_a_name_has_a_full_stop_where_the_field_has_its_first_underscore() -> No
 
 
 def test_what_may_not_be_above_a_number_goes_down_with_it_unless_it_is_named() -> None:
-    lower = Tuning().changed({"vad.threshold": 0.2, "endpoint.silence_s": 0.1})
+    lower = Tuning().changed({"vad.threshold": 0.2, "endpoint.silence_s": 0.04})
 
-    assert (0.2, 0.1) == (lower.vad_release, lower.endpoint_early_s)
+    assert (0.2, 0.04) == (lower.vad_release, lower.endpoint_early_s)
     with pytest.raises(SettingError, match=r"^vad\.release: 0\.3 is above vad\.threshold"):
         Tuning().changed({"vad.threshold": 0.2, "vad.release": 0.3})
 

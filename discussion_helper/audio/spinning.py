@@ -10,8 +10,8 @@ _SPINS = "GOMP_SPINCOUNT"
 
 
 @contextmanager
-def brief_spins() -> Iterator[None]:
-    """Load libraries in here so that these threads spin briefly, where the user has not said otherwise.
+def brief_spins(spins: int = 1000) -> Iterator[None]:
+    """Load libraries in here so that these threads spin `spins` times, where the user has not said otherwise.
 
     GNU OpenMP spins 300 times longer by default. On a machine that does anything else, that takes the core from the
     very thread it waits for: two threads on two busy cores then decode 1 to 12 tokens a second, with this 30, and on
@@ -22,7 +22,7 @@ def brief_spins() -> Iterator[None]:
     if _SPINS in os.environ or "OMP_WAIT_POLICY" in os.environ:
         yield
         return
-    os.environ[_SPINS] = "1000"
+    os.environ[_SPINS] = str(spins)
     try:
         yield
     finally:

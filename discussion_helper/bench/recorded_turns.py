@@ -45,7 +45,7 @@ BEFORE_S, AFTER_S = 0.5, 3.0
 """Faint noise around a turn, at the level of its quietest moments."""
 _SERIES = len("ami_EN2001")
 """The letter behind it numbers the meetings of one series."""
-PREROLL_S, TAIL_S = 0.3, 0.1
+PREROLL_S, TAIL_S = 0.3, 0.05
 """Around the voice, as the segmenter gives a turn to the recogniser."""
 
 

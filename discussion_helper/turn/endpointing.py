@@ -73,7 +73,7 @@ class SilenceEndpointer:
     Raises SettingError unless 0 < early_s <= silence_s < max_turn_s.
     """
 
-    def __init__(self, *, silence_s: float = 0.5, early_s: float = 0.1, max_turn_s: float = 60.0) -> None:
+    def __init__(self, *, silence_s: float = 0.5, early_s: float = 0.05, max_turn_s: float = 60.0) -> None:
         if not 0.0 < early_s <= silence_s < max_turn_s < math.inf:
             what = f"The times early_s={early_s}, silence_s={silence_s} and max_turn_s={max_turn_s} do not fit."
             raise SettingError(what, fix="Keep 0 < early_s <= silence_s < max_turn_s, and that finite.")

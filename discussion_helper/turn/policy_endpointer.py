@@ -79,7 +79,7 @@ class PolicyEndpointer:
         self,
         *,
         silence_s: float = 0.5,
-        early_s: float = 0.1,
+        early_s: float = 0.05,
         max_turn_s: float = 60.0,
         patient: float = 1.0,
         pauses: PauseModel | None = None,

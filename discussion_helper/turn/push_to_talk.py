@@ -16,7 +16,7 @@ _KEY = "push to talk"
 class HeldEndpointer:
     """An `Endpointer` that ends no turn by its silence: the key does. Work begins after `early_s` all the same."""
 
-    def __init__(self, *, early_s: float = 0.1, max_turn_s: float = 60.0) -> None:
+    def __init__(self, *, early_s: float = 0.05, max_turn_s: float = 60.0) -> None:
         self._early_s, self._max_turn_s = early_s, max_turn_s
 
     def verdict(self, turn: OpenTurn) -> Verdict:

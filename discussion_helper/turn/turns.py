@@ -48,7 +48,7 @@ class TurnResumed:
 class TurnEnded:
     """The user has finished, or `limit` cut a turn that was too long.
 
-    `samples` hold the turn with at least 300 ms before the first voice (as far as there was anything) and 100 ms
+    `samples` hold the turn with at least 300 ms before the first voice (as far as there was anything) and 50 ms
     after the last. After a pause that nobody broke they are the same as those of its TurnPaused: what was made of
     them in the meantime holds.
     """
@@ -89,7 +89,7 @@ class TurnSegmenter:
         *,
         preroll_s: float = 0.3,
         quiet_preroll_s: float | None = None,
-        tail_s: float = 0.1,
+        tail_s: float = 0.05,
         min_voiced_s: float = 0.1,
     ) -> None:
         """`preroll_s`: what is kept before the first voice; `quiet_preroll_s`: the same where nothing of the

@@ -14,10 +14,13 @@ from discussion_helper.voice.notes import ProsodyWanted
 from discussion_helper.voice.scored import Scored
 from discussion_helper.voice.words import Words
 
-__all__ = ["ASK_S", "HEARD_S", "Finishing"]
+__all__ = ["ASK_S", "HEARD_S", "SETTLED", "Finishing"]
 
 ASK_S = (0.2, 0.45, 0.8)
 """After so much silence the prosody is judged, and judged again: with more silence some scores get better."""
+SETTLED = 0.95
+"""It is not judged again behind such a score: of 76 recorded turns no other is cut off then, and none later, and the
+reply which is made ready meanwhile has the processor for itself (a clause takes 100 ms, beside a judge 140)."""
 HEARD_S = 8.0
 """Of a turn; what was before is not judged."""
 _RATE = 16_000
@@ -65,6 +68,8 @@ class Finishing:
     def scored(self, scored: Scored) -> None:
         """How complete it sounds."""
         self._segmenter.sounds(scored.until, scored.score)
+        if scored.until == self._asked_until and scored.score >= SETTLED:
+            self._asked = len(ASK_S)
 
     def reopened(self) -> None:
         """The turn before the newest one was opened again for it, although the agent had begun to answer."""

@@ -114,7 +114,7 @@ def test_a_replay_whose_hearing_broke_is_an_error_and_no_table(
 
 
 def test_another_setting_shows_what_it_changes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lines = printed(capsys, str(folder), "--set", "endpoint.silence_s=0.7", "--set", "endpoint.early_s=0.2")
+    lines = printed(capsys, str(folder), "--set", "endpoint.silence_s=0.7", "--set", "endpoint.early_s=0.05")
 
     assert "recorded" in lines[1]
     assert "turn ended" in lines[2]

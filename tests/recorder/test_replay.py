@@ -188,12 +188,12 @@ def test_settings_to_try_take_the_place_of_the_recorded_ones() -> None:
     heeded = tried(
         Heeded(Policy()),
         (
-            *("vad.threshold=0.2", "endpoint.silence_s=0.1", "duck.over_db=10", "language=de", "allow_barge_in=false"),
+            *("vad.threshold=0.2", "endpoint.silence_s=0.04", "duck.over_db=10", "language=de", "allow_barge_in=false"),
             *("barge_in.min_words=2", "barge_in_stop_words=halt, genug", "barge_in_min_words=3"),
         ),
     )
 
-    assert Tuning(0.2, 0.2, endpoint_silence_s=0.1, endpoint_early_s=0.1, duck_over_db=10.0) == heeded.tuning
+    assert Tuning(0.2, 0.2, endpoint_silence_s=0.04, endpoint_early_s=0.04, duck_over_db=10.0) == heeded.tuning
     assert "de" == heeded.language
     assert Policy(allow_barge_in=False, barge_in_min_words=3, barge_in_stop_words=("halt", "genug")) == heeded.policy
 

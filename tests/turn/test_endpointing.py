@@ -20,8 +20,8 @@ def after(silence_s: float, *, voice_s: float = 1.0) -> OpenTurn:
     ("silence_s", "verdict"),
     [
         (0.0, Verdict.GO_ON),
-        (0.09, Verdict.GO_ON),
-        (0.1, Verdict.EARLY),
+        (0.04, Verdict.GO_ON),
+        (0.05, Verdict.EARLY),
         (0.49, Verdict.EARLY),
         (0.5, Verdict.END),
         (9.0, Verdict.END),
@@ -57,7 +57,7 @@ def test_more_silence_never_reopens_a_turn(voice_s: float, one_s: float, other_s
 @pytest.mark.parametrize(
     "times",
     [
-        {"silence_s": 0.09},
+        {"silence_s": 0.04},
         {"early_s": 0.0},
         {"early_s": -1.0},
         {"max_turn_s": 0.4},

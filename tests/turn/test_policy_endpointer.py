@@ -154,6 +154,6 @@ def test_more_voice_never_lengthens_the_wait(prosody: float, complete: float | N
 
 def test_times_that_do_not_fit_are_refused() -> None:
     with pytest.raises(SettingError, match="do not fit"):
-        PolicyEndpointer(silence_s=0.09)
+        PolicyEndpointer(silence_s=0.04)
     with pytest.raises(SettingError, match="do not rise"):
         Patience(complete=2.0, open=1.0)

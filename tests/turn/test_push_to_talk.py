@@ -109,9 +109,9 @@ def test_the_end_of_listening_lets_go_of_it(key: PushToTalk, said: Said) -> None
 
 
 def test_its_endpointer_ends_nothing_but_what_is_too_long() -> None:
-    endpointer = HeldEndpointer(early_s=0.1, max_turn_s=3.0)
+    endpointer = HeldEndpointer(early_s=0.05, max_turn_s=3.0)
 
-    verdicts = [endpointer.verdict(OpenTurn(0, 16_000, now, 1.0)) for now in (17_000, 24_000, 47_999, 48_000)]
+    verdicts = [endpointer.verdict(OpenTurn(0, 16_000, now, 1.0)) for now in (16_500, 24_000, 47_999, 48_000)]
 
     assert [Verdict.GO_ON, Verdict.EARLY, Verdict.EARLY, Verdict.LIMIT] == verdicts
 

@@ -19,7 +19,7 @@ Said = Callable[..., Samples]
 
 @pytest.fixture
 def segmenter(tracker: ActivityTracker) -> TurnSegmenter:
-    return TurnSegmenter(tracker, SilenceEndpointer(silence_s=0.5, early_s=0.1, max_turn_s=LIMIT_S))
+    return TurnSegmenter(tracker, SilenceEndpointer(silence_s=0.5, early_s=0.05, max_turn_s=LIMIT_S))
 
 
 def fed(segmenter: TurnSegmenter, samples: Samples, *, size: int = 160, start: int = 0) -> list[TurnEvent]:
@@ -46,7 +46,7 @@ def test_a_turn_with_its_lead_and_its_tail(segmenter: TurnSegmenter, said: Said)
     assert started == TurnStarted(31 * 512)
     assert isinstance(end, TurnEnded)
     assert end.start == 31 * 512 - 4_800  # 300 ms
-    assert end.end == 63 * 512 + 1_600  # 100 ms
+    assert end.end == 63 * 512 + 800  # 50 ms
     assert np.array_equal(end.samples, stream[end.start : end.end])
     assert end.voiced_s == pytest.approx(32 * 0.032)
     assert not end.limit
@@ -79,7 +79,7 @@ def test_a_pause_that_is_too_long_makes_two_turns(segmenter: TurnSegmenter, said
 
     assert kinds(events) == "spespe"
     first, second = ended(events)
-    assert second.start >= first.end - 1_600  # of the first turn only silence comes again
+    assert second.start >= first.end - 800  # of the first turn only silence comes again
     assert second.start <= 1.7 * RATE - 4_800  # and the lead is whole
 
 
@@ -244,7 +244,7 @@ def test_somebody_whom_the_detectors_do_not_hear_has_a_turn_where_it_is_said_so(
     (end,) = ended(found)
 
     assert "spe" == kinds(found)
-    assert (16_000 - 4_800, 48_000 + 1_600) == (end.start, end.end)
+    assert (16_000 - 4_800, 48_000 + 800) == (end.start, end.end)
     assert end.voiced_s == pytest.approx(2.0)
     assert 0.0 == segmenter.open_voiced_s
 

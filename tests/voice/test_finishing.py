@@ -72,6 +72,18 @@ def test_a_pause_is_asked_about_three_times_and_a_new_one_anew(ears: Ears) -> No
     assert all(len(wanted.samples) == wanted.end - wanted.start for wanted in ears.asked)
 
 
+@pytest.mark.parametrize(("score", "times"), [(0.94, 3), (0.95, 1)])
+def test_what_sounds_complete_beyond_doubt_is_not_judged_again(ears: Ears, score: float, times: int) -> None:
+    ears.on_ask = lambda wanted: ears.finishing.scored(Scored(wanted.until, score))
+    ears.hear(1.0, voice=True)
+    ears.hear(0.3, voice=False)
+    ears.finishing.words(Words(text="I like this and", voiced_s=ears.segmenter.open_voiced_s))  # to be waited for
+    ears.hear(0.6, voice=False)
+
+    assert not ears.ended()
+    assert len(ears.asked) == times
+
+
 def test_what_sounds_and_reads_complete_ends_sooner_and_says_why(ears: Ears) -> None:
     def told(wanted: ProsodyWanted) -> None:
         ears.finishing.scored(Scored(wanted.until, 0.99))
