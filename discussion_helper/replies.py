@@ -166,9 +166,10 @@ class Replies:
     def _anticipate(self, partial: Mapping[str, Any]) -> None:
         """The user has said this, and may be about to say more.
 
-        What was read in a `pause` is answered ahead of time. Of what goes on the `stable` beginning is read ahead.
+        What was read in a `pause` is answered ahead of time. Of what goes on the beginning is mostly right, and need
+        not be read again.
         """
-        text = str(partial.get("pause", partial.get("stable", partial.get("text", ""))))
+        text = str(partial.get("pause", partial.get("text", "")))
         if self._record.conversation.floor is not Floor.LISTENING or not text.strip() or self._rest_asked_for(text):
             return
         before = without_revised(self._messages(), self.reopened) if self.reopened else self._messages()

@@ -16,8 +16,9 @@ __all__ = ["CLOSE_LIMIT_S", "PIECES_HELD", "Decoding"]
 
 CLOSE_LIMIT_S = 0.2
 """How long closing waits for the thread. A model looks at the stop flag at every token."""
-PIECES_HELD = 4
-"""Pieces decoded and not read yet; the model then waits, and leaves the cores to the voice."""
+PIECES_HELD = 0
+"""Pieces decoded and not read yet, beside the one that is handed over; the model then waits, and leaves the cores to
+the voice."""
 
 
 class Decoding:

@@ -218,6 +218,7 @@ def _sampling(temperature: float, seed: int | None) -> dict[str, Any]:
         "top_p": 0.9,
         "dry_multiplier": 0.8,
         "dry_allowed_length": 4,
+        "dry_sequence_breakers": ["\n"],  # each takes 6 ms a request; with quotation marks quotes repeat
         "chat_template_kwargs": {"enable_thinking": False},
         **({} if seed is None else {"seed": seed}),
     }

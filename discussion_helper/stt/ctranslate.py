@@ -23,7 +23,7 @@ _MOST_BEFORE = _MOST_TOKENS // 2 - 1  # what Whisper was trained to be told
 _TICK_S = 0.02
 _SPINS = 3000
 """With two threads a reading of 3 s takes 83 ms on two idle cores, and 814 beside three programs that never rest; with
-OpenMP's own 300,000 it takes 80 and 4242, with 1000 it takes 136 and 782, and one thread needs 135 and 906 (measured)."""
+OpenMP's own 300,000 it takes 80 and 4242, with 1000 136 and 782, and one thread needs 135 and 906 (measured)."""
 
 
 def check_files(folder: Path) -> None:

@@ -16,8 +16,8 @@ def with_tail(samples: Samples) -> Samples:
     """A turn at 16 kHz with the last 0.1 s once more, mirrored, which sounds like the room that goes on.
 
     A recogniser that gets little behind the last voice leaves out words, or changes them: of 141 words in 15 clips
-    tiny.en had 10 wrong with 0.1 s, 9 with noise behind that, 7 with its mirror image, and 7 with 0.2 s. With 0.05 s and
-    the mirror image it had 8 wrong, and of 490 words in 66 turns, most of them from meetings, 245; with 0.2 s 254. What
+    tiny.en had 10 wrong with 0.1 s, 9 with noise behind that, 7 with its mirror image, and 7 with 0.2 s. With 0.05 s
+    and its mirror image it had 8 wrong, and of 490 words in 66 turns, mostly of meetings, 245; with 0.2 s 254. What
     ends in mid-voice is left as it is.
     """
     tail = samples[-_MIRRORED:]

@@ -114,7 +114,7 @@ async def test_the_end_stops_it() -> None:
     assert 1 == responder.cancelled
 
 
-async def test_of_a_turn_that_goes_on_only_what_is_sure_is_read() -> None:
+async def test_a_turn_that_goes_on_is_read_as_it_grows() -> None:
     class GoesOn(Hears):
         async def utterances(self) -> AsyncIterator[Utterance]:
             for stable, text in [("", "I wan"), ("I want", "I want two"), ("I want", "I want to eat")]:
@@ -126,4 +126,4 @@ async def test_of_a_turn_that_goes_on_only_what_is_sure_is_read() -> None:
     responder = Reads()
     await held(GoesOn(), responder)
 
-    assert ["I want"] == responder.begun == responder.read
+    assert ["I wan", "I want two", "I want to eat"] == responder.begun == responder.read

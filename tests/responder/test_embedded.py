@@ -245,7 +245,7 @@ async def test_a_model_whose_reply_nobody_reads_waits(responder: EmbeddedRespond
         nonlocal taken
         while not take("Go. "):
             taken += 1
-            if taken == PIECES_HELD:
+            if taken == 1:
                 from_thread.run_sync(full.set, token=loop)
         return ""
 
