@@ -39,7 +39,7 @@ def assert_found(found: EchoFound, gain_db: float, delay_s: float, *, within_db:
     assert gain_db == pytest.approx(found.gain_db, abs=within_db)
 
 
-@settings(max_examples=15, deadline=None, derandomize=True)
+@settings(max_examples=15, derandomize=True)
 @given(
     gain_db=st.floats(-40.0, 0.0),
     noise_dbfs=st.floats(-100.0, -50.0),
@@ -57,7 +57,7 @@ def test_delay_and_gain_are_found_in_any_room(
     assert_found(find_echo(near, RATE), gain_db, delay_s, within_db=3.0 if reverb_s else 1.5)
 
 
-@settings(max_examples=15, deadline=None, derandomize=True)
+@settings(max_examples=15, derandomize=True)
 @given(seed=st.integers(0, 10_000), dbfs=st.floats(-90.0, -10.0), swells=st.floats(0.5, 12.0))
 def test_noise_that_swells_like_speech_is_no_echo(seed: int, dbfs: float, swells: float) -> None:
     noise = np.random.default_rng(seed).normal(size=4 * RATE) * 10.0 ** (dbfs / 20.0)

@@ -591,7 +591,7 @@ class Player(RuleBasedStateMachine):
         assert not len(steps) or steps.max() < 0.05
 
 
-Player.TestCase.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+Player.TestCase.settings = settings(max_examples=150, stateful_step_count=40)
 TestPlayer = Player.TestCase
 
 
@@ -605,7 +605,7 @@ class SlowPlayer(Player):
         assert np.all(np.abs(rest) <= 0.6)
 
 
-SlowPlayer.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+SlowPlayer.TestCase.settings = settings(max_examples=60, stateful_step_count=40)
 TestSlowPlayer = SlowPlayer.TestCase
 
 

@@ -63,7 +63,7 @@ def test_every_block_of_ten_milliseconds_gives_one_back(source: int, target: int
     assert lengths == {target // 100}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(rates=st.sampled_from(RATES + PRIME), cuts=st.lists(st.integers(0, 700), min_size=1, max_size=12))
 def test_how_a_stream_is_cut_makes_no_difference(rates: tuple[int, int], cuts: list[int]) -> None:
     samples = np.random.default_rng(0).standard_normal(sum(cuts)).astype(np.float32)

@@ -107,7 +107,7 @@ def test_lines_are_harmless() -> None:
     assert ["a b", "", "    c\ufffd[2J"] == clean_lines("a\u2028b\r\n\r\tc\x1b[2J")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join), st.sampled_from([1, 11, 12, 20, 78]))
 def test_nothing_that_a_terminal_obeys_comes_out_of_it(text: str, width: int) -> None:
     lines = [*markdown_lines(text, width), *StreamedMarkdown().lines(text, width)]

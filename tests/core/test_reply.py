@@ -70,7 +70,7 @@ def plain(text: str) -> str:
     return "".join(text.split())
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @example(texts=["one two"], cuts=[0.3, 0.2, 0.1], knows="words")
 @example(texts=["one -", "two"], cuts=[0.3], knows="words")  # what is left of the first cannot be pronounced
 @given(

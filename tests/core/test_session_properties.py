@@ -66,7 +66,7 @@ async def treat(shape: dict[str, Any], todo: list[tuple[str, float]]) -> Outcome
     return Outcome(session, [event async for event in watcher], answers)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @example(shape={**SHORT, "onset_s": 0.5}, todo=[("speak", 0.0), ("interrupt", 1.5), ("say", 1.0)])
 @given(shape=shapes, todo=actions)
 def test_a_session_keeps_its_promises(

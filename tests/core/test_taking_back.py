@@ -290,7 +290,7 @@ async def treated(todo: list[tuple[str, float]], delay_s: float, sentence_s: flo
     }
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @example(todo=[("says", 0.4), ("goes on", 0.0), ("says", 0.1)], delay_s=0.0, sentence_s=1.0)
 @example(todo=[("says", 0.1), ("noise", 0.0), ("type", 0.1), ("says", 0.0)], delay_s=1.0, sentence_s=1.0)
 @given(todo=steps, delay_s=st.sampled_from([0.0, 0.3, 1.5]), sentence_s=st.sampled_from([0.2, 1.0, 3.0]))

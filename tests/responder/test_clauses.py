@@ -247,7 +247,7 @@ def test_only_the_first_clause_ends_before_a_phrase() -> None:
 
 
 @given(TEXTS, st.data())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_how_the_text_is_cut_into_chunks_changes_nothing(text: str, data: st.DataObject) -> None:
     options = {"first_min_words": 2, "min_words": 4, "max_chars": 30}
     splitter, items, position = ClauseSplitter(**options), [], 0
@@ -259,7 +259,7 @@ def test_how_the_text_is_cut_into_chunks_changes_nothing(text: str, data: st.Dat
 
 
 @given(TEXTS)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_nothing_is_lost_added_or_reordered(text: str) -> None:
     items = split(text, first_min_words=2, min_words=4, max_chars=30)
     assert bare("".join(items)) == bare(text)

@@ -108,7 +108,7 @@ PIECES = [
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=30), st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_pauses_anywhere_lose_and_reorder_nothing(pieces: list[str], data: st.DataObject) -> None:
     splitter, items = ClauseSplitter(), list[str]()
     for piece in pieces:

@@ -33,7 +33,7 @@ def conversation(turns: int) -> list[Message]:
 
 
 @given(st.integers(0, 60), st.integers(768, 8192), st.integers(0, 2000))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_whole_turns_are_left_out_and_the_newest_stays(turns: int, tokens: int, prompt: int) -> None:
     told = conversation(turns)
     kept = Window(tokens, here=True).fit("p" * prompt, [], told)

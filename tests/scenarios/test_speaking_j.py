@@ -283,7 +283,7 @@ def written_in_a_language(draw: st.DrawFn) -> tuple[str, str]:
 
 
 @given(written_in_a_language(), st.floats(0, 1))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_17_what_was_heard_is_a_beginning_of_what_was_written(written: tuple[str, str], share: float) -> None:
     language, text = written
     heard = heard_words(text, share * 4.0, 4.0, language=language)
@@ -292,7 +292,7 @@ def test_17_what_was_heard_is_a_beginning_of_what_was_written(written: tuple[str
 
 
 @given(written_in_a_language())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_17_every_letter_that_is_read_out_belongs_to_a_word_that_was_written(written: tuple[str, str]) -> None:
     """The way back: up to which written word what is read out reaches, in order and to the end."""
     language, text = written

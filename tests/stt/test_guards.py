@@ -1,7 +1,7 @@
 """What is believed, and what is not."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discussion_helper.stt.guards import compression_ratio, longest_run, refusal, words_in
@@ -96,7 +96,6 @@ def test_what_models_make_up_is_refused_for_how_it_was_heard_not_for_what_it_say
     assert refused(text, voiced_s=1.6, no_speech=0.1, logprob=-0.4) == ""
 
 
-@settings(deadline=None)
 @given(
     text=st.text(max_size=80),
     voiced_s=st.floats(0.0, 5.0),

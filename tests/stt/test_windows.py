@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discussion_helper.audio.frames import silence
@@ -14,7 +14,6 @@ def test_a_window_is_three_seconds_longer_than_the_audio_from_16_s_on(seconds: f
     assert window_frames(round(seconds * RATE)) == frames
 
 
-@settings(deadline=None)
 @given(st.integers(1, 40 * RATE))
 def test_a_window_is_even_and_within_bounds(samples: int) -> None:
     frames = window_frames(samples)
@@ -46,7 +45,6 @@ def test_long_audio_is_cut_in_its_pauses() -> None:
     assert 43 <= cuts[1] <= 43.5
 
 
-@settings(deadline=None)
 @given(st.integers(1, 120))
 def test_every_piece_fits_a_window_with_its_margin(seconds: int) -> None:
     pieces = split(np.ones(seconds * RATE, np.float32))

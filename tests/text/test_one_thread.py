@@ -84,7 +84,7 @@ async def both(todo: list[tuple[str, float]]) -> tuple[list[str], list[str], lis
         return [turn.text for turn in stream.thread.state.turns], typed, spoken
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(todo=moments)
 def test_under_any_interleaving_every_turn_is_there_once_and_each_side_in_its_order(
     todo: list[tuple[str, float]],

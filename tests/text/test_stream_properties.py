@@ -113,7 +113,7 @@ async def _read_slowly(watcher: Subscription[OutputEvent]) -> None:
         await anyio.sleep(0.05)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(script=answers, todo=deeds, close_early=st.booleans())
 def test_a_stream_keeps_its_promises(
     run_virtually: Callable[..., Any], script: list[str], todo: list[tuple[str, float]], close_early: bool

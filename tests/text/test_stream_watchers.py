@@ -367,7 +367,7 @@ async def treat(todo: list[tuple[str, float]], buffer: int, asleep_too: bool) ->
     return items, events, seen
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(todo=deeds, buffer=st.integers(1, 4), asleep_too=st.booleans())
 def test_whatever_is_done_everybody_is_answered_and_who_reads_misses_no_end(
     run_virtually: Callable[..., Any], todo: list[tuple[str, float]], buffer: int, asleep_too: bool

@@ -18,7 +18,7 @@ SECONDS = st.floats(0, 100, allow_nan=False)
 
 
 @given(TEXTS, SECONDS, SECONDS, st.floats(0.001, 100))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_more_time_never_gives_fewer_words(text: str, one: float, other: float, total: float) -> None:
     less, more = sorted((one, other))
     heard = heard_words(text, less, total)
@@ -27,7 +27,6 @@ def test_more_time_never_gives_fewer_words(text: str, one: float, other: float, 
 
 
 @given(TEXTS, st.floats(0.001, 100))
-@settings(deadline=None)
 def test_nothing_at_the_start_and_everything_at_the_end(text: str, total: float) -> None:
     assert heard_words(text, 0, total) == ""
     assert heard_words(text, total, total) == text

@@ -1,7 +1,7 @@
 """Which written words spoken letters come from."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discussion_helper.tts.origins import letters, origins_of
@@ -79,7 +79,6 @@ def test_a_unit_that_needs_its_number_is_heard_as_written() -> None:
 
 
 @given(TEXTS)
-@settings(deadline=None)
 def test_all_letters_are_given_away_in_order(text: str) -> None:
     spoken = speakable(text)
     found = origins_of(text, spoken, "en")

@@ -330,7 +330,7 @@ LANGUAGES = st.sampled_from(["en", "de", "fr", "es", "it", "pt", "pt-BR", "nl", 
 
 
 @given(TEXTS, LANGUAGES)
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=1500)
 @example("\ud800", "en")
 def test_nothing_unspeakable_is_left(text: str, language: str) -> None:
     spoken = speakable(text, language)
@@ -341,7 +341,7 @@ def test_nothing_unspeakable_is_left(text: str, language: str) -> None:
 
 
 @given(TEXTS, LANGUAGES)
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=1500)
 def test_what_is_speakable_stays_as_it_is(text: str, language: str) -> None:
     spoken = speakable(text, language)
     assert speakable(spoken, language) == spoken

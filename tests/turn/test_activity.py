@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discussion_helper.audio.frames import Samples
@@ -30,7 +30,6 @@ def _steps(
 frames = st.lists(st.tuples(st.sampled_from([0.0, 0.2, 0.34, 0.35, 0.4, 0.49, 0.5, 0.9]), st.booleans()), max_size=200)
 
 
-@settings(deadline=None)
 @given(frames)
 def test_starts_and_stops_alternate_in_the_order_of_time(script: list[tuple[float, bool]]) -> None:
     found = changes_of([p for p, _ in script], [gate for _, gate in script])
@@ -42,7 +41,6 @@ def test_starts_and_stops_alternate_in_the_order_of_time(script: list[tuple[floa
     assert all(change.sample < decided for decided, change in found)
 
 
-@settings(deadline=None)
 @given(frames)
 def test_a_voice_is_at_least_two_frames_and_never_more_than_was_heard(script: list[tuple[float, bool]]) -> None:
     machine = Hysteresis()

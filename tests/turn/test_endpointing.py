@@ -1,7 +1,7 @@
 """When a turn is over."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discussion_helper.errors import SettingError
@@ -42,7 +42,6 @@ def test_a_turn_that_is_over_is_not_called_cut() -> None:
     assert SilenceEndpointer(max_turn_s=10.0).verdict(after(0.5, voice_s=9.9)) is Verdict.END
 
 
-@settings(deadline=None)
 @given(st.floats(0.0, 90.0), st.floats(0.0, 3.0), st.floats(0.0, 3.0))
 def test_more_silence_never_reopens_a_turn(voice_s: float, one_s: float, other_s: float) -> None:
     order = [Verdict.GO_ON, Verdict.EARLY, Verdict.LIMIT, Verdict.END]

@@ -120,7 +120,7 @@ MOMENTS = st.lists(st.tuples(st.floats(0.0, 6.0), st.booleans()), max_size=12)
 PIECES = st.lists(st.tuples(st.floats(0.05, 1.5), st.sampled_from([0.0, 0.9])), min_size=1, max_size=8)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(PIECES, MOMENTS, st.floats(0.0, 0.5))
 def test_every_turn_begins_once_ends_once_and_lies_under_the_key(
     tracker: ActivityTracker, said: Said, pieces: list[tuple[float, float]], moments: Keys, late_s: float

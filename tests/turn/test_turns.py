@@ -190,7 +190,7 @@ script = st.lists(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(script=script, size=st.integers(1, 3_000))
 def test_any_stream_in_any_pieces(
     tracker: ActivityTracker, said: Said, script: list[tuple[float, float]], size: int

@@ -197,7 +197,7 @@ PIECES = st.lists(
 SPOKEN = st.lists(st.tuples(st.floats(0.0, 8.0), st.floats(0.1, 3.0)), max_size=3)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(PIECES, SPOKEN)
 def test_every_turn_begins_once_and_ends_once_while_awake(
     tracker: ActivityTracker, said: Said, pieces: list[tuple[float, float]], spoken: list[tuple[float, float]]

@@ -460,7 +460,7 @@ STEPS = st.lists(
 
 
 @given(STEPS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_whatever_happens_it_is_turned_down_and_decided_in_turn_and_never_for_long(steps: list[tuple]) -> None:  # type: ignore[type-arg]
     talk = Talk()
     for step in steps:

@@ -106,7 +106,7 @@ def test_without_a_key_and_with_a_muted_microphone_a_press_is_refused() -> None:
 DO = st.lists(st.tuples(st.sampled_from(["type", "say", "say and type over it"]), st.floats(0.1, 3.0)), max_size=4)
 
 
-@settings(max_examples=8, deadline=None, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=8, phases=[Phase.explicit, Phase.generate])
 @given(DO)
 @example([("say and type over it", 0.1), ("type", 0.1), ("say", 0.2), ("type", 0.1)])
 def test_typed_and_spoken_turns_have_one_order_everywhere(todo: list[tuple[str, float]]) -> None:
