@@ -92,6 +92,19 @@ class Prepares(SilentVoice):
         return await super().speak(sentence)
 
 
+class Mute(SilentVoice):
+    """Says everything without a sound."""
+
+    async def audible(self) -> None:
+        await anyio.sleep_forever()
+
+
+class MutePrepares(Mute):
+    """The same, made ready before."""
+
+    async def prepare(self, sentence: str) -> None: ...
+
+
 async def held(session: Session) -> list[str]:
     return [utterance.text for utterance in (await session.start().wait()).utterances]
 
@@ -130,7 +143,9 @@ class Counts(EchoResponder):
 LONG_ONE = "This is a sentence of some length."
 
 
-@pytest.mark.parametrize(("first", "after_s"), [(LONG_ONE, 0.5), ("Yes.", 0.0)])
+@pytest.mark.parametrize(
+    ("first", "after_s"), [(LONG_ONE, 0.5), ("Just twenty letters.", 0.5), ("Only nineteen here.", 0.0), ("Yes.", 0.0)]
+)
 async def test_while_a_long_first_sentence_is_made_ready_the_model_rests(first: str, after_s: float) -> None:
     responder, voice = Counts(first, LONG_ONE, LONG_ONE), Prepares(0.5)
     session = Session(Hears((["Go on."], "Go on."), pause_s=2.0), responder, voice)
@@ -142,8 +157,8 @@ async def test_while_a_long_first_sentence_is_made_ready_the_model_rests(first: 
     assert three - one >= 2.0  # not ahead of time
 
 
-@pytest.mark.parametrize("pauses", [[], ["Go on."]])
-async def test_the_model_rests_until_the_first_sentence_is_heard(pauses: list[str]) -> None:
+@pytest.mark.parametrize(("pauses", "after_s"), [([], 0.5), (["Go on."], 0.6)])
+async def test_the_model_rests_until_the_first_sentence_is_heard(pauses: list[str], after_s: float) -> None:
     """Also where it was not begun in time, and where the turn ends before the sentence is ready."""
     responder, voice = Counts(LONG_ONE, LONG_ONE), Prepares(0.5)
     session = Session(Hears((pauses, "Go on."), pause_s=0.1), responder, voice)
@@ -151,8 +166,25 @@ async def test_the_model_rests_until_the_first_sentence_is_heard(pauses: list[st
     await held(session)
 
     spoken = session.discussion.conversation.timings[0]
-    assert responder.given[1] - responder.given[0] == pytest.approx(0.5, abs=0.11)
-    assert spoken.speak_s == pytest.approx(0.5, abs=0.11)
+    assert responder.given[1] - responder.given[0] == pytest.approx(after_s, abs=0.01)
+    assert spoken.speak_s == pytest.approx(0.5, abs=0.01)
+
+
+async def test_beside_a_voice_that_makes_nothing_ready_the_model_does_not_rest() -> None:
+    responder = Counts(LONG_ONE, LONG_ONE)
+    session = Session(Hears(([], "Go on.")), responder, Mute())
+
+    await held(session)
+
+    assert responder.given[1] == responder.given[0]
+
+
+async def test_a_first_sentence_of_which_nothing_is_heard_keeps_none_of_the_others() -> None:
+    responder, voice = Counts(LONG_ONE, LONG_ONE), MutePrepares()
+    with anyio.fail_after(60.0):
+        said = await held(Session(Hears(([], "Go on.")), responder, voice))
+
+    assert said == ["Go on.", f"{LONG_ONE} {LONG_ONE}"]
 
 
 async def test_of_what_proves_wrong_nothing_is_left() -> None:
