@@ -1,8 +1,10 @@
 """The bounds of what a tool gave: looked at before JSON is made of it, which would not stop by itself."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from itertools import chain
 from typing import Any
 
 from discussion_helper.tools.json_text import DEEPEST
@@ -13,6 +15,8 @@ _BITS = 13_000
 """Of a whole number: some 3,900 digits, and Python reads 4,300."""
 _BYTES_A_CHAR = 4
 """Of UTF-8, at most."""
+_HOLDERS: tuple[Any, ...] = (list, tuple, set, frozenset, deque)
+"""What JSON has a list for, beside generators."""
 
 
 class Unbounded(Exception):
@@ -65,24 +69,38 @@ def _inside(value: Any) -> Iterable[Any] | None:
         return None
     if isinstance(value, Iterator):
         raise Unbounded(f"holds a {_kind(value)}, which may have no end; return a list")
-    if isinstance(value, Mapping):
-        return (part for pair in value.items() for part in pair)
-    if isinstance(value, list | tuple | set | frozenset):
-        return value
+    if isinstance(value, dict):
+        return (part for pair in dict.items(value) for part in pair)
+    for kind in _HOLDERS:
+        if isinstance(value, kind):
+            return kind.__iter__(value)  # as its JSON is made, whatever the iteration of a class of one's own gives
     if isinstance(value, Enum):
         return (value.value,)
-    if is_dataclass(value) and not isinstance(value, type):
-        return (getattr(value, each.name, None) for each in fields(value))
-    return _inside_model(value)
-
-
-def _inside_model(value: Any) -> Iterable[Any] | None:
-    from pydantic import BaseModel
-
-    if not isinstance(value, BaseModel):
+    if isinstance(value, type):
         return None
-    computed = (getattr(value, name) for name in type(value).model_computed_fields)
-    return (*vars(value).values(), *(value.model_extra or {}).values(), *computed)
+    return _inside_model(value) if hasattr(value, "__pydantic_decorators__") else _inside_fields(value)
+
+
+def _inside_fields(value: Any) -> Iterable[Any] | None:
+    return (getattr(value, each.name, None) for each in fields(value)) if is_dataclass(value) else None
+
+
+def _inside_model(value: Any) -> Iterable[Any]:
+    """Of what pydantic made, what is in its JSON as it is; what a function makes of the rest is for that to bound."""
+    kind = type(value)
+    if kind.__pydantic_decorators__.model_serializers:
+        return ()
+    made = {name for each in kind.__pydantic_decorators__.field_serializers.values() for name in each.info.fields}
+    own = {name: field for name, field in kind.__pydantic_fields__.items() if name not in made and _is_plain(field)}
+    computed = (name for name in kind.__pydantic_decorators__.computed_fields if name not in made)
+    more = getattr(value, "model_extra", None) or {}
+    return chain((getattr(value, name, None) for name in chain(own, computed)), more.values())
+
+
+def _is_plain(field: Any) -> bool:
+    from pydantic import PlainSerializer, WrapSerializer
+
+    return not field.exclude and not any(isinstance(each, PlainSerializer | WrapSerializer) for each in field.metadata)
 
 
 def _kind(value: Any) -> str:

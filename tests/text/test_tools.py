@@ -4,17 +4,19 @@ import itertools
 import json
 import logging
 import re
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from enum import Enum
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
 import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel, Field, computed_field
+from pydantic import BaseModel, Field, PlainSerializer, computed_field, field_serializer, model_serializer
 
 from discussion_helper.errors import SettingError
 from discussion_helper.text.artifacts import TextDelta, ToolCall, ToolResult, payload_of
@@ -469,6 +471,41 @@ class Reading(BaseModel):
         return itertools.count() if self.values == "later" else iter(())
 
 
+class Hides(list[Any]):
+    def __iter__(self) -> Iterator[Any]:
+        return iter(())
+
+
+class HidesToo(dict[str, Any]):
+    def items(self) -> Any:
+        return ()
+
+
+class Part(BaseModel):
+    """What is not in its JSON, or another way, has no end as it is."""
+
+    whole: Any = Field(default=None, exclude=True)
+    first: Annotated[Any, PlainSerializer(lambda numbers: next(numbers))] = None
+    second: Any = None
+    parts: list[Any] = []
+
+    @field_serializer("second")
+    def _next(self, numbers: Any) -> int:
+        return int(next(numbers))
+
+    @cached_property
+    def numbers(self) -> Iterator[int]:
+        return itertools.count()
+
+
+class Named(BaseModel):
+    inside: Any
+
+    @model_serializer
+    def _name(self) -> str:
+        return "named"
+
+
 def naturals() -> Iterator[int]:
     yield from itertools.count()
 
@@ -477,6 +514,13 @@ def nested(times: int) -> list[Any]:
     inside: list[Any] = []
     for _ in range(times):
         inside = [inside]
+    return inside
+
+
+def doubled(times: int) -> Any:
+    inside: Any = 1
+    for _ in range(times):
+        inside = deque([inside, inside])
     return inside
 
 
@@ -502,6 +546,15 @@ NO_END, TOO_LONG = "which may have no end; return a list.", "has more than 20000
             ("in a dataclass", lambda: Point(1.0, naturals()), f"its result, a Point, holds a generator, {NO_END}"),  # type: ignore[arg-type]
             ("in a model", lambda: Reading(values=naturals()), f"its result, a Reading, holds a generator, {NO_END}"),
             ("computed", lambda: Reading(values="later"), f"its result, a Reading, holds a count, {NO_END}"),
+            ("in a deque", lambda: deque([itertools.count()]), f"its result, a deque, holds a count, {NO_END}"),
+            ("huge in a deque", lambda: deque([10**5_000]), "its result, a deque, holds a whole number of thousands"),
+            ("many times over", lambda: doubled(60), f"its result, a deque, {TOO_LONG}"),
+            ("list that hides it", lambda: Hides([naturals()]), f"its result, a Hides, holds a generator, {NO_END}"),
+            (
+                "dict that hides it",
+                lambda: HidesToo(n=naturals()),
+                f"its result, a HidesToo, holds a generator, {NO_END}",
+            ),
             ("cyclic dict", cyclic, "its result, a dict, holds itself, in a dict; return it without that."),
             ("deep list", lambda: nested(5_000), "its result, a list, is nested more than 100 times;"),
             ("long text", lambda: "x" * 10**7, "its result has 10000000 characters, and 20000 are the most;"),
@@ -523,6 +576,19 @@ async def test_what_has_no_end_or_no_form_is_told_and_costs_nothing(make: Callab
 
     with anyio.fail_after(5.0):
         assert (await complaint_of(made)).startswith(f"The tool made ran, but {says}")
+
+
+@pytest.mark.anyio
+async def test_what_is_not_in_its_json_may_be_without_end() -> None:
+    @tool
+    async def made() -> Any:
+        """Makes it."""
+        whole = Part(first=itertools.count(1), second=itertools.count(2))
+        whole.parts = [Part(whole=whole, first=whole.numbers, second=itertools.count()), Named(inside=naturals())]
+        return whole
+
+    inside = [{"first": 0, "second": 0, "parts": []}, "named"]
+    assert {"first": 1, "second": 2, "parts": inside} == (await result_of(made)).value
 
 
 @pytest.mark.anyio
