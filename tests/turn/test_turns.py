@@ -53,6 +53,33 @@ def test_a_turn_with_its_lead_and_its_tail(segmenter: TurnSegmenter, said: Said)
     assert isinstance(paused, TurnPaused)
 
 
+@pytest.mark.parametrize(
+    ("quiet_s", "played_until", "lead"),
+    [(0.5, 0, 8_000), (0.5, 31 * 512 - 8_000, 8_000), (0.5, 31 * 512 - 7_999, 4_800), (0.1, 0, 4_800)],
+    ids=["nothing was played", "that is over", "that is not over", "less is no less"],
+)
+def test_a_turn_has_more_of_a_lead_where_nothing_of_the_loudspeaker_is_in_it(
+    tracker: ActivityTracker, said: Said, quiet_s: float, played_until: int, lead: int
+) -> None:
+    segmenter = TurnSegmenter(tracker, SilenceEndpointer(), quiet_preroll_s=quiet_s)
+    segmenter.played_until = played_until
+
+    [end] = ended(fed(segmenter, said((1.0, 0.0), (1.0, 0.9), (1.0, 0.0))))
+
+    assert end.start == 31 * 512 - lead
+
+
+def test_all_of_that_lead_is_kept_for_a_voice_that_is_certain_late(tracker: ActivityTracker, said: Said) -> None:
+    segmenter = TurnSegmenter(tracker, SilenceEndpointer(), quiet_preroll_s=0.5)
+    fed(segmenter, said((4.0, 0.0)))
+    segmenter.hear(4 * RATE - round(1.8 * RATE))
+
+    turn = segmenter.so_far()
+
+    assert turn is not None
+    assert turn.start == 4 * RATE - round(2.3 * RATE)
+
+
 def test_what_was_made_of_a_pause_holds_for_the_end(segmenter: TurnSegmenter, said: Said) -> None:
     _, paused, end = fed(segmenter, said((0.5, 0.0), (1.0, 0.9), (1.0, 0.0)))
 

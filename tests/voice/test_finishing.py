@@ -14,6 +14,7 @@ from discussion_helper.turn.pauses import PauseModel
 from discussion_helper.turn.policy_endpointer import PolicyEndpointer
 from discussion_helper.turn.turns import TurnEnded, TurnEvent, TurnSegmenter
 from discussion_helper.voice.finishing import Finishing
+from discussion_helper.voice.not_understood import ECHO_S
 from discussion_helper.voice.notes import ProsodyWanted
 from discussion_helper.voice.scored import Scored
 from discussion_helper.voice.words import Words
@@ -169,6 +170,18 @@ def test_an_agent_that_plays_silence_says_nothing(ears: Ears) -> None:
     ears.hear(1.0, voice=True)
 
     assert ears.pauses.pauses_s == pytest.approx((0.7,), abs=0.05)
+
+
+def test_the_agent_is_heard_until_its_latest_echo_is_over(ears: Ears) -> None:
+    assert ears.finishing.agent_until(0.0) == 0
+    ears.hear(3.0, voice=False)
+    ears.play(0.1)
+    ears.hear(0.2, voice=False)
+    ears.play(0.0)
+
+    assert ears.finishing.agent_until(0.0) == round((3.01 + ECHO_S) * RATE)
+    assert ears.finishing.agent_until(1.0) == round((2.01 + ECHO_S) * RATE)
+    assert ears.finishing.agent_until(9.0) == 0
 
 
 def test_who_says_something_else_after_a_while_has_not_paused(ears: Ears) -> None:
