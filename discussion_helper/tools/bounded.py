@@ -73,7 +73,8 @@ def _inside(value: Any) -> Iterable[Any] | None:
         return (part for pair in dict.items(value) for part in pair)
     for kind in _HOLDERS:
         if isinstance(value, kind):
-            return kind.__iter__(value)  # as its JSON is made, whatever the iteration of a class of one's own gives
+            inside: Iterable[Any] = kind.__iter__(value)  # as JSON is made of it, whatever a class of one's own gives
+            return inside
     if isinstance(value, Enum):
         return (value.value,)
     if isinstance(value, type):
