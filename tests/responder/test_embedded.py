@@ -14,6 +14,7 @@ from discussion_helper.errors import ModelCorrupt, ModelMissing, ResponderError,
 from discussion_helper.parts import Responder, WarmsUp
 from discussion_helper.responder import embedded_model
 from discussion_helper.responder.embedded import EmbeddedResponder
+from discussion_helper.responder.history import GREETING
 from discussion_helper.responder.llama import ContextFull
 from discussion_helper.types import Message
 
@@ -184,6 +185,15 @@ async def test_after_a_cut_repeated_phrases_cost_more_and_the_model_gets_what_wa
     )  # what the model has read, it need not read again
     assert usual["dry_multiplier"] == after["dry_multiplier"] < cut["dry_multiplier"]
     assert usual["dry_allowed_length"] == after["dry_allowed_length"] > cut["dry_allowed_length"]
+
+
+async def test_where_the_agent_spoke_first_the_model_gets_a_greeting_before_it(
+    responder: EmbeddedResponder, llama: PlayedLlama
+) -> None:
+    messages: list[Message] = [{"role": "assistant", "content": "Welcome to the hotel."}, *HELLO]
+    await clauses_of(responder, messages)
+
+    assert [{"role": "user", "content": GREETING}, *messages] == llama.requests[0]["messages"][1:]
 
 
 async def test_what_is_read_ahead_after_a_cut_is_what_is_asked(
