@@ -85,6 +85,18 @@ def test_what_sounds_complete_beyond_doubt_is_not_judged_again(ears: Ears, score
     assert len(ears.asked) == times
 
 
+def test_a_score_that_comes_late_says_nothing_of_the_next_pause(ears: Ears) -> None:
+    ears.hear(1.0, voice=True)
+    ears.hear(0.3, voice=False)
+    ears.hear(0.5, voice=True)
+    ears.hear(0.3, voice=False)
+    before, _ = ears.asked
+    ears.finishing.scored(Scored(before.until, 0.99))
+    ears.hear(0.3, voice=False)
+
+    assert len(ears.asked) == 3
+
+
 def test_what_sounds_and_reads_complete_ends_sooner_and_says_why(ears: Ears) -> None:
     def told(wanted: ProsodyWanted) -> None:
         ears.finishing.scored(Scored(wanted.until, 0.99))
