@@ -23,6 +23,7 @@ from discussion_helper.bench.progress import Progress
 from discussion_helper.bench.recognition import RecognitionRow, compared, sets_of
 from discussion_helper.bench.words import words_of
 from discussion_helper.settings import Settings
+from discussion_helper.stt.whisper import THREADS
 
 __all__ = ["main"]
 
@@ -32,7 +33,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="benchmarks.recognition", description="Measure the recogniser.")
     parser.add_argument("folder", nargs="?", type=Path, default=Path("audio"), help="clips (default: audio)")
     parser.add_argument("--model", default="tiny.en", help="name in the manifest (default: tiny.en)")
-    parser.add_argument("--threads", type=int, default=1, help="threads of the recogniser (default: 1)")
+    parser.add_argument("--threads", type=int, default=THREADS, help=f"of the recogniser (default: {THREADS})")
     parser.add_argument("--rows", metavar="CSV", type=Path, help="write a row for each clip")
     chosen = parser.parse_args()
     clips = [clip for clip in load_clips(chosen.folder) if _is_known(clip)]

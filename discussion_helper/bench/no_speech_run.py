@@ -18,6 +18,8 @@ from discussion_helper.settings import Settings
 from discussion_helper.stt.base import Recognised
 from discussion_helper.turn.endpointing import SilenceEndpointer
 from discussion_helper.turn.turns import TurnEnded
+from discussion_helper.voice.assembly import QUIET_PREROLL_S
+from discussion_helper.voice.tail import with_tail
 
 __all__ = ["EVERY", "SPOKEN", "NoSpeech", "NoSpeechRow", "Taken", "read", "run_no_speech", "taken_in", "with_speech"]
 
@@ -26,7 +28,6 @@ SPOKEN = "speech"
 EVERY = 10
 """Pieces after which somebody speaks: that is once a minute."""
 _SPOKEN_S, _PAUSE_S = (1.0, 8.0), 1.5
-_PREROLL_S = 0.3
 _SEED = 1
 
 
@@ -116,8 +117,8 @@ def taken_in(pieces: Sequence[Piece]) -> Iterator[Taken]:
     frames = [Frame(piece.samples, RATE, at) for piece, at in zip(pieces, starts, strict=False)]
     for turn in [*(event for frame in frames for event in segmenter.feed(frame)), *segmenter.flush()]:
         if isinstance(turn, TurnEnded):
-            number = bisect(starts, turn.start + round(_PREROLL_S * RATE)) - 1
-            yield Taken(number, pieces[number], turn.start / RATE, turn.samples, turn.voiced_s)
+            number = bisect(starts, turn.start + round(QUIET_PREROLL_S * RATE)) - 1
+            yield Taken(number, pieces[number], turn.start / RATE, with_tail(turn.samples), turn.voiced_s)
 
 
 def read(taken: Sequence[Taken], settings: Settings) -> list[NoSpeechRow]:

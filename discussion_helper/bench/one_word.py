@@ -9,6 +9,7 @@ import numpy as np
 from discussion_helper.audio.analysis import voiced
 from discussion_helper.audio.files import load
 from discussion_helper.audio.frames import Frame, Samples
+from discussion_helper.bench.listening import read_turn
 from discussion_helper.stt.base import Recogniser
 from discussion_helper.turn.turns import TurnEnded, TurnSegmenter
 
@@ -84,7 +85,7 @@ def _pieces(samples: Samples) -> Iterator[tuple[int, int]]:
 async def taken(word: Word, level_dbfs: float, segmenter: TurnSegmenter, recogniser: Recogniser) -> WordRow:
     """Say it in a room with a faint noise, and have recognised what the detectors take for a turn."""
     turns = _turns(word.samples, level_dbfs, segmenter)
-    read = [await recogniser.recognise(turn.samples, voiced_s=turn.voiced_s) for turn in turns]
+    read = [await read_turn(turn, recogniser) for turn in turns]
     text = " ".join(one.text for one in read if one.text)
     return WordRow(
         name=word.name,

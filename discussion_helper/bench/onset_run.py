@@ -10,7 +10,7 @@ from discussion_helper.audio.analysis import at_level, voiced
 from discussion_helper.audio.clips import Clip
 from discussion_helper.audio.files import load
 from discussion_helper.audio.frames import Frame, Samples
-from discussion_helper.bench.listening import segmenter_with
+from discussion_helper.bench.listening import read_turn, segmenter_with
 from discussion_helper.bench.progress import Progress
 from discussion_helper.bench.recognition import RATE, open_recogniser
 from discussion_helper.bench.words import words_of
@@ -68,7 +68,7 @@ async def onset(clip: Clip, level_dbfs: float, recogniser: Recogniser, language:
     whole = load(clip.path, RATE).samples
     voice = voiced(whole, RATE)
     turns = _turns(at_level(whole, voice.level_dbfs, level_dbfs))
-    texts = [(await recogniser.recognise(turn.samples, voiced_s=turn.voiced_s)).text for turn in turns]
+    texts = [(await read_turn(turn, recogniser)).text for turn in turns]
     read = (await recogniser.recognise(whole, voiced_s=(voice.end - voice.start) / RATE)).text
     first, known, heard = (_first(text, language) for text in (clip.transcript, read, " ".join(texts)))
     lead_s = _BEFORE_S + (voice.start - turns[0].start) / RATE if turns else None

@@ -19,7 +19,7 @@ from discussion_helper.bench.words import word_errors, words_of, words_reached
 from discussion_helper.models import Store, load_manifest
 from discussion_helper.settings import Settings
 from discussion_helper.stt.base import Recognised
-from discussion_helper.stt.whisper import WhisperRecogniser
+from discussion_helper.stt.whisper import THREADS, WhisperRecogniser
 
 __all__ = [
     "RATE",
@@ -80,7 +80,7 @@ def _set(name: str, rows: Sequence[RecognitionRow]) -> SetRow:
 
 
 def compared(
-    clips: Sequence[Clip], settings: Settings, progress: Progress, *, threads: int = 1
+    clips: Sequence[Clip], settings: Settings, progress: Progress, *, threads: int = THREADS
 ) -> list[RecognitionRow]:
     """Recognise each clip both ways, first all ours, then all stock. Raises DiscussionError."""
     sounds = [load(clip.path, RATE).samples for clip in clips]
@@ -99,7 +99,7 @@ def model_path(settings: Settings) -> Path:
 
 
 @asynccontextmanager
-async def open_recogniser(settings: Settings, *, threads: int = 1) -> AsyncIterator[WhisperRecogniser]:
+async def open_recogniser(settings: Settings, *, threads: int = THREADS) -> AsyncIterator[WhisperRecogniser]:
     """The recogniser of the talk, warm. Raises ModelError, RecogniserError."""
     recogniser = WhisperRecogniser(model_path(settings), language=settings.language, threads=threads)
     try:
@@ -111,7 +111,7 @@ async def open_recogniser(settings: Settings, *, threads: int = 1) -> AsyncItera
 
 
 def recognise_all(
-    settings: Settings, sounds: Sequence[Samples], voices_s: Sequence[float] | None = None, *, threads: int = 1
+    settings: Settings, sounds: Sequence[Samples], voices_s: Sequence[float] | None = None, *, threads: int = THREADS
 ) -> list[Recognised]:
     """The recogniser of the talk, on each sound; `took_s` as measured here.
 

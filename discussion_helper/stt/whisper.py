@@ -22,10 +22,13 @@ from discussion_helper.stt.reading import Abandoned, Decoder, Read, read
 from discussion_helper.stt.sticky import Detection, LanguageRule, SessionLanguage
 from discussion_helper.stt.windows import RATE
 
-__all__ = ["AUTO", "WhisperRecogniser"]
+__all__ = ["AUTO", "THREADS", "WhisperRecogniser"]
 
 AUTO = "auto"
 """Instead of a language: the model finds it, and a session stays with it."""
+THREADS = 2
+"""On two cores two read 3 s of speech (tiny.en) in 83 ms, one in 135; beside programs that never rest in 814 and 906,
+see `ctranslate`."""
 _T = TypeVar("_T")
 _CLOSE_LIMIT_S = 0.3
 """Loading takes longer, and cannot be stopped."""
@@ -40,9 +43,6 @@ class WhisperRecogniser:
     The model is loaded by `warmup()` or the first turn. A cancelled `recognise` returns at once; what its thread is
     computing cannot be stopped and is awaited by the next call: a step of 0.1 to 0.5 s, after which it gives up.
 
-    `threads`: on two cores two read 3 s of speech (tiny.en) in 83 ms, one in 135; beside programs that never rest in
-    814 and 906 (see ctranslate).
-
     Raises ModelMissing and SettingError (hints, threads) here, and ModelCorrupt and SettingError (a language that the
     model does not know) on loading.
     """
@@ -54,7 +54,7 @@ class WhisperRecogniser:
         language: str | None = None,
         rule: LanguageRule | None = None,
         hints: Sequence[str] = (),
-        threads: int = 2,
+        threads: int = THREADS,
         load: Callable[[Path, int], Decoder] = WhisperDecoder,
     ) -> None:
         if threads < 1:

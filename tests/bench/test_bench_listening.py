@@ -1,0 +1,67 @@
+"""What the bench's recogniser is given: the same as a talk's, however soon that begins to read."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from discussion_helper.audio.frames import Samples
+from discussion_helper.bench.listening import segmenter_with
+from discussion_helper.bench.no_speech import Piece
+from discussion_helper.bench.no_speech_run import taken_in
+from discussion_helper.bench.one_word import recorded_words, taken
+from discussion_helper.stt.base import Recognised
+from discussion_helper.turn.policy_endpointer import PolicyEndpointer
+
+pytestmark = pytest.mark.anyio
+
+RATE = 16_000
+FOLDER = Path(__file__).parents[2] / "audio"
+
+
+class Keeps:
+    """A recogniser that keeps what it is given."""
+
+    def __init__(self) -> None:
+        self.given: list[Samples] = []
+
+    async def recognise(self, samples: Samples, *, voiced_s: float | None = None) -> Recognised:
+        self.given.append(samples)
+        return Recognised("Yes.")
+
+    async def warmup(self) -> None: ...
+
+    async def aclose(self) -> None: ...
+
+
+@pytest.fixture(scope="module")
+def word() -> Samples:
+    return recorded_words(FOLDER, 1)[0].samples
+
+
+def has_its_tail(samples: Samples) -> bool:
+    return bool(np.array_equal(samples[-1600:], samples[-3200:-1600][::-1]))
+
+
+async def test_a_word_is_read_with_the_tail_that_a_talk_puts_behind_it(word: Samples) -> None:
+    recogniser = Keeps()
+    (said,) = recorded_words(FOLDER, 1)
+
+    row = await taken(said, -26.0, segmenter_with(PolicyEndpointer()), recogniser)
+
+    assert (1, True) == (row.turns, row.taken)
+    assert [True] == [has_its_tail(samples) for samples in recogniser.given]
+
+
+def test_what_is_taken_for_a_turn_has_its_tail_and_its_lead_and_stands_in_the_piece_it_begins_in(word: Samples) -> None:
+    def quiet(seconds: float) -> Samples:
+        return np.random.default_rng(0).normal(0.0, 1e-4, round(seconds * RATE)).astype(np.float32)
+
+    nobody = Piece("silence", "nobody", -80.0, quiet(6.0))
+    somebody = Piece("speech", "somebody", -26.0, np.concatenate((quiet(0.2), word, quiet(2.0))))
+
+    (found,) = taken_in([nobody, somebody])
+
+    assert "somebody" == found.piece.name
+    assert found.at_s == pytest.approx(6.2 - 0.5, abs=0.1)
+    assert has_its_tail(found.samples)
