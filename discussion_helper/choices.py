@@ -96,8 +96,8 @@ def second_of(settings: Settings, store: Store, *, beside: bool) -> Path | None:
 def smaller_of(settings: Settings, store: Store) -> Path | None:
     """The largest of the recognisers that are smaller than the chosen one, know the language and are in the store.
 
-    As tiny.en for base. None for a language that is to be found out: a
-    session that has found it keeps it in its recogniser.
+    As tiny.en for base. None for a language that is to be found out: a session that has found it keeps it in its
+    recogniser.
     """
     full, language = recogniser_of(settings), settings.language.lower()
     stt = (model for model in load_manifest() if model.kind == "stt" and model.size < full.size)

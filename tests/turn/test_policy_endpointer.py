@@ -157,3 +157,6 @@ def test_times_that_do_not_fit_are_refused() -> None:
         PolicyEndpointer(silence_s=0.04)
     with pytest.raises(SettingError, match="do not rise"):
         Patience(complete=2.0, open=1.0)
+    for unread in (0.9, 1.7):
+        with pytest.raises(SettingError, match="do not rise"):
+            Patience(unread=unread)

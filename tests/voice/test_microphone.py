@@ -56,10 +56,12 @@ class FakeRecogniser:
     def __init__(self, *texts: str, takes_s: float = 0.2) -> None:
         self.texts, self.takes_s = list(texts), takes_s
         self.calls = 0
+        self.heard: list[Samples] = []
         self.closed = False
 
     async def recognise(self, samples: Samples, *, voiced_s: float | None = None) -> Recognised:
         self.calls += 1
+        self.heard.append(samples)
         await anyio.sleep(self.takes_s)
         text = self.texts.pop(0)
         return Recognised(text, refused="" if text else "nobody spoke")
@@ -149,6 +151,16 @@ async def test_recognition_begins_in_the_silence_and_costs_nothing_when_the_turn
     assert 0.0 == pytest.approx(spoken.recognise_s, abs=0.01)
 
 
+async def test_what_is_recognised_goes_on_with_the_mirror_image_of_its_tail() -> None:
+    loud = np.full(16_000, 0.1, np.float32)
+    samples = np.concatenate((loud, np.linspace(0.0, 0.001, 1600, dtype=np.float32)))
+    async with Heard(FakeRecogniser("hello")) as heard:
+        heard.listener.noted(note(TurnEnded(samples, 0, len(samples), 1.0)))
+        await anyio.sleep(0.3)
+
+    assert np.array_equal(heard.recogniser.heard[0], np.concatenate((samples, samples[-1600:][::-1])))
+
+
 async def test_a_slow_recognition_is_measured_from_the_end_of_the_turn() -> None:
     async with Heard(FakeRecogniser("hello", takes_s=0.8)) as heard:
         await turn(heard.listener, silence_s=0.5)
@@ -196,15 +208,29 @@ async def test_a_reading_that_takes_long_is_waited_for_and_that_is_told(
     assert said == heard
 
 
-async def test_nobody_is_told_to_wait_who_waits_for_nothing() -> None:
+async def test_what_was_decided_a_while_ago_has_been_waited_for_since_then() -> None:
+    async def late(listener: MicrophoneListener) -> None:
+        listener.noted(replace(note(TurnEnded(SAMPLES, 0, 100, 0.9)), decided_at_s=anyio.current_time() - 1.5))
+
+    told, _ = await held(late, takes_s=5.0)
+
+    assert ("waiting", SLOW, SLOW_S - 1.5) == told[0]
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [({"ignored": "half duplex"}, []), ({"undecided": True}, ["hello", "hello"])],
+    ids=["ignored", "undecided"],
+)
+async def test_nobody_is_told_to_wait_who_waits_for_nothing(how: dict[str, Any], said: list[str]) -> None:
     async def ignored(listener: MicrophoneListener) -> None:
         listener.noted(note(TurnStarted(0)))
-        listener.noted(replace(note(TurnEnded(SAMPLES, 0, 100, 0.9)), ignored="half duplex"))
+        listener.noted(replace(note(TurnEnded(SAMPLES, 0, 100, 0.9)), **how))
 
     told, heard = await held(ignored, takes_s=5.0)
 
     assert "waiting" not in [what for what, *_ in told]
-    assert [] == heard
+    assert said == heard
 
 
 async def test_what_was_recognised_in_a_pause_is_thrown_away_when_the_user_goes_on() -> None:
