@@ -191,7 +191,7 @@ class Speculation:
         return self._last is None or self._last.closed.is_set()
 
     async def _work(self, guess: _Guess, asked: Callable[[], Generation]) -> None:
-        if not await self._closed():
+        if not await self._closed() or self._guess is not guess:  # a cancellation may come in the moment after that
             return
         generation = self._last = guess.generation = asked()
         self._tally.begun += 1

@@ -8,8 +8,10 @@ import anyio
 import pytest
 
 from discussion_helper.clock import now
+from discussion_helper.generation import Generation
 from discussion_helper.parts import Committed
 from discussion_helper.session import Session
+from discussion_helper.speculation import Speculation, Tally
 from discussion_helper.testing import EchoResponder, SilentVoice
 from discussion_helper.types import Message, Policy, SpokenUtterance, Utterance
 
@@ -339,3 +341,30 @@ async def test_words_of_a_turn_that_goes_on_begin_nothing() -> None:
     responder = Guesses()
     await held(Session(Reads(), responder, SilentVoice()))
     assert [] == responder.asked
+
+
+@pytest.mark.parametrize("again", range(5))
+async def test_what_is_thrown_away_as_the_last_one_closes_is_not_left_open(again: int) -> None:
+    """Whoever waits for the last one to close, and is cancelled as it does, has not noticed yet; not always on trio."""
+    responder = Guesses(9, 1.0)
+    async with anyio.create_task_group() as tasks:
+        begun: list[Generation] = []
+
+        def generate(generation: Generation) -> None:
+            begun.append(generation)
+            tasks.start_soon(generation.run)
+
+        speculation = Speculation(responder, SilentVoice(), Tally(), generate=generate)
+        speculation.begin([{"role": "user", "content": "One"}])
+        await anyio.sleep(0.1)
+
+        async def stop() -> None:
+            await begun[0].closed.wait()
+            await speculation.stop()
+
+        tasks.start_soon(stop)
+        await anyio.sleep(0.1)
+        speculation.begin([{"role": "user", "content": "Two"}])
+        await anyio.sleep(0.4)
+        assert 0 == responder.open
+        tasks.cancel_scope.cancel()
