@@ -1,5 +1,6 @@
 """The wake word: with detectors that believe the samples, the word is a sample of its own."""
 
+from collections import deque
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -147,21 +148,22 @@ def test_a_word_that_the_agent_says_wakes_nobody(wake: WakeWord, said: Said) -> 
 
 
 class LateSpotter(Spotter):
-    """Is certain of the word one step after it, as the real one."""
+    """Is certain of the word some steps of 80 ms after it, as the real one."""
 
-    def __init__(self) -> None:
-        self.before = 0.0
+    def __init__(self, steps: int) -> None:
+        self._before = deque([0.0] * steps)
 
     def probability(self, samples: Samples) -> float:
-        self.before, before = super().probability(samples), self.before
-        return before
+        self._before.append(super().probability(samples))
+        return self._before.popleft()
 
 
+@pytest.mark.parametrize("steps", [1, 4])
 def test_a_word_that_ends_what_the_agent_says_wakes_nobody_though_nothing_follows_it(
-    tracker: ActivityTracker, said: Said
+    tracker: ActivityTracker, said: Said, steps: int
 ) -> None:
     segmenter = TurnSegmenter(tracker, SilenceEndpointer(max_turn_s=10.0))
-    wake = WakeWord(segmenter, LateSpotter(), LateSpotter(), word="okay_nabu", follow_up_s=3.0)
+    wake = WakeWord(segmenter, LateSpotter(steps), LateSpotter(steps), word="okay_nabu", follow_up_s=3.0)
     stream = said((1.04, 0.0), (0.32, WORD), (1.04, 0.0), (0.32, WORD), (1.0, 0.0))  # its echo; then somebody
 
     events = fed(wake, stream, (0.96, 1.04), says=WORD)
