@@ -74,9 +74,10 @@ def run(arguments: argparse.Namespace) -> int:
 def request_of(arguments: argparse.Namespace) -> "ChatRequest":
     """What the arguments ask for. Raises SettingError, which names the option's field."""
     from discussion_helper.commands.chat_request import ChatRequest
-    from discussion_helper.commands.store_file import checked_file
+    from discussion_helper.commands.store_file import checked_file, file_to_read
 
-    store = checked_file("--store", arguments.store)
+    checked = file_to_read if arguments.thread or arguments.last else checked_file
+    store = checked("--store", arguments.store)
     if arguments.thread == "":
         raise SettingError("--thread: it is empty.", fix="Name a thread's id, or leave it out to begin one.")
     settings = Settings(llm=arguments.llm, system=arguments.system)

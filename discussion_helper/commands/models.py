@@ -21,7 +21,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     """Add the command to a command line. What it parses carries `run`, which returns the exit code."""
     text = "see, fetch and check the models on this machine"
     parser = subparsers.add_parser("models", help=text, description=text[0].upper() + text[1:] + ".")
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    actions = parser.add_subparsers(dest="action", metavar="{list,pull,verify,path}", required=True)
     _action(actions, "list", _list, "every model, and how it is kept here")
     pull = _action(actions, "pull", _pull, "fetch models; without a name, those that a first talk needs")
     pull.set_defaults(prints=False)  # but for stderr

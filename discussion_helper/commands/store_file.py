@@ -6,7 +6,7 @@ from pathlib import Path
 
 from discussion_helper.errors import SettingError
 
-__all__ = ["checked_file", "store_option"]
+__all__ = ["checked_file", "file_to_read", "store_option"]
 
 
 def checked_file(option: str, path: Path | None) -> Path | None:
@@ -18,6 +18,14 @@ def checked_file(option: str, path: Path | None) -> Path | None:
         raise SettingError(f"{option}: {named}.", fix="Name a file, or leave it out.")
     if path is not None and not os.path.isdir(path.parent):
         raise SettingError(f"{option}: there is no folder {path.parent}.", fix="Make it, or name another file.")
+    return path
+
+
+def file_to_read(option: str, path: Path | None) -> Path | None:
+    """The same, of a file that is looked into: a name with a slip in it makes no database. Raises SettingError."""
+    path = checked_file(option, path)
+    if path is not None and str(path) != ":memory:" and not path.is_file():
+        raise SettingError(f"{option}: {path} is not there.", fix="Name the file that chat, talk or serve was given.")
     return path
 
 

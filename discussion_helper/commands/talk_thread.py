@@ -42,9 +42,10 @@ async def kept_thread(arguments: argparse.Namespace) -> "AsyncIterator[SpokenThr
 
     Raises SettingError, and what a store raises that cannot be opened.
     """
-    from discussion_helper.commands.store_file import checked_file
+    from discussion_helper.commands.store_file import checked_file, file_to_read
 
-    path, kept = checked_file("--store", arguments.store), arguments.keep or arguments.thread or arguments.last
+    checked = file_to_read if arguments.thread or arguments.last else checked_file
+    path, kept = checked("--store", arguments.store), arguments.keep or arguments.thread or arguments.last
     if arguments.thread == "":
         raise SettingError("--thread: it is empty.", fix="Name a thread's id, or begin a thread with --keep.")
     if path is not None and not kept:

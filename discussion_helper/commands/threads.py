@@ -24,7 +24,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     """Register the command."""
     about = "list, show and delete the conversations that are kept"
     parser = subparsers.add_parser("threads", help=about, description=f"{about.capitalize()}.")
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    actions = parser.add_subparsers(dest="action", metavar="{list,show,delete}", required=True)
     _action(actions, "list", _list, "every thread, the newest first: id, when, how many turns, first words")
     shown = _action(actions, "show", _show, "what was said in a thread").add_mutually_exclusive_group(required=True)
     shown.add_argument("id", metavar="ID", nargs="?", help="a thread's id")
@@ -62,13 +62,11 @@ def _run(work: _Run, arguments: argparse.Namespace) -> int:
 
 def _path_of(path: Path | None) -> str:
     """The database; looking makes none. Raises SettingError."""
-    from discussion_helper.commands.store_file import checked_file
+    from discussion_helper.commands.store_file import file_to_read
     from discussion_helper.text.threads.database import MEMORY
     from discussion_helper.text_app import data_folder
 
-    path = checked_file("--store", path)
-    if path is not None and not path.is_file():
-        raise SettingError(f"--store: {path} is not there.", fix="Name the file that chat or serve was given.")
+    path = file_to_read("--store", path)
     own = path or data_folder() / "threads.sqlite"
     return str(own) if own.is_file() else MEMORY
 

@@ -339,8 +339,12 @@ async def test_what_the_user_said_survives_the_death_of_the_process(endpoint: "F
             ["chat", "--pipe", "--store", "no-such-folder/t.sqlite"],
             "no folder no-such-folder. Make it",
         ),
-        (["chat", "--pipe", "--last"], "--last: there is no thread yet. Leave it out"),
-        (["chat", "--pipe", "--thread", "../nowhere"], "--thread: there is no thread '../nowhere'"),
+        (["chat", "--pipe", "--last"], "t.sqlite is not there. Name"),
+        (["chat", "--pipe", "--last", "--store", ":memory:"], "--last: there is no thread yet. Leave it out"),
+        (
+            ["chat", "--pipe", "--thread", "../nowhere", "--store", ":memory:"],
+            "--thread: there is no thread '../nowhere'",
+        ),
     ],
 )
 def test_what_is_wrong_is_one_line(

@@ -49,6 +49,15 @@ async def test_a_new_thread_in_which_nothing_was_said_is_forgotten(tmp_path: Pat
         assert [] == await store.list()
 
 
+@pytest.mark.parametrize("which", ["--last", "--thread=some-thread"])
+async def test_going_on_makes_no_database(which: str, tmp_path: Path) -> None:
+    file = tmp_path / "slip.sqlite"
+    with pytest.raises(SettingError, match=r"--store: .*slip\.sqlite is not there"):
+        async with kept_thread(arguments(which, "--store", str(file))):
+            pass
+    assert not file.exists()
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [

@@ -169,6 +169,18 @@ def test_a_thread_that_is_not_there_is_named(action: str, store: Path, capsys: p
         assert says == capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("command", "actions"), [("threads", "list, show, delete"), ("models", "list, pull, verify, path")]
+)
+def test_a_command_without_its_action_names_those_there_are(
+    command: str, actions: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main([command])
+
+    assert "{" + actions.replace(" ", "") + "}" in capsys.readouterr().err.splitlines()[-1]
+
+
 def test_looking_makes_no_database(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
