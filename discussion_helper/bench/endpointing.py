@@ -189,11 +189,16 @@ def point_of(rows: Sequence[EndpointingRow]) -> Point:
 
 
 def latency_ms(turn: RecordedTurn, endpointer: Endpointer, delays: Delays) -> float | None:
-    """From the last voiced sample to the end of the turn; None where it is cut off."""
+    """From the last voiced sample to the end of the turn; None where it is cut off.
+
+    Where that sample comes after the end, and no detector took it for a voice (of a whisper, or a sniff), it is from
+    the last one that they did.
+    """
     for pause in turn.pauses:
         decided = _decided(turn, pause, endpointer, delays)
         if decided is not None:
-            return None if _is_cut(turn, pause, decided) else 1e3 * (decided - turn.end) / RATE
+            last = turn.end if decided >= turn.end - TOLERANCE else pause.until
+            return None if _is_cut(turn, pause, decided) else 1e3 * (decided - last) / RATE
     return None
 
 
