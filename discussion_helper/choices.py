@@ -9,6 +9,7 @@ from pathlib import Path
 from discussion_helper.errors import ModelError, ModelMissing, SettingError
 from discussion_helper.models import Model, Store, load_manifest, missing
 from discussion_helper.policy import Policy, wake_word_file
+from discussion_helper.regular_file import regular_bytes
 from discussion_helper.responder.base import EmbeddedChoice, EndpointChoice, parse_llm
 from discussion_helper.settings import AUTO, Settings
 from discussion_helper.stt.languages import LANGUAGES
@@ -160,8 +161,7 @@ def wake_word_of(settings: Settings) -> Model | None:
     if file is None:
         return _model("wake_word", policy.wake_word)
     try:
-        with file.open("rb") as content:
-            empty = not content.read(1)
+        empty = not regular_bytes(file, 1)
     except OSError as error:
         what = f"wake_word: {file} cannot be read ({error.strerror})."
         raise SettingError(what, fix=_WAKE_FIX) from error

@@ -63,6 +63,9 @@ class Settings:
     def __post_init__(self) -> None:
         for name in ("language", "stt", "voice", "llm", "system", "tools", "filler"):
             self._check_type(name, str, "text")
+        for name in ("system", "filler"):
+            if _holds_no_text(getattr(self, name)):
+                raise SettingError(f"{name}: it is no text.", fix="Write it in UTF-8.")
         for name in ("microphone", "loudspeaker"):
             self._check_type(name, str | None, "text")
         self._check_type("output", Path | None, "a path")
@@ -89,6 +92,11 @@ class Settings:
         value = getattr(self, name)
         if not isinstance(value, wanted):
             raise SettingError(f"{name}: {shown(value)} is not {words}.", fix=f"Use {words}.")
+
+
+def _holds_no_text(value: str) -> bool:
+    """It has half of a character, as the command line makes of bytes that are none; nobody could be sent it."""
+    return any("\ud800" <= each <= "\udfff" for each in value)
 
 
 def _is_language(text: str) -> bool:

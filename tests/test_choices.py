@@ -1,5 +1,6 @@
 """What the settings choose of what is on this machine."""
 
+import os
 import re
 from pathlib import Path
 
@@ -106,6 +107,11 @@ def test_a_wake_word_may_be_a_file_beside_the_usual_words_networks(tmp_path: Pat
         with pytest.raises(SettingError, match=re.escape(f"wake_word: {word} {says}")) as refused:
             choose_word(str(word))
         assert "FILE.onnx or FILE.tflite" in refused.value.fix
+    word.unlink()
+    os.mkfifo(word)  # nobody writes into it, and opening it would wait for that
+    with pytest.raises(SettingError, match=re.escape(f"wake_word: {word} cannot be read (It is no file)")):
+        choose_word(str(word))
+    word.unlink()
     word.write_bytes(b"a network")
     found = choose_word(str(word))
     assert found is not None
@@ -113,3 +119,10 @@ def test_a_wake_word_may_be_a_file_beside_the_usual_words_networks(tmp_path: Pat
     assert "okay_nabu" in model_names(Settings(policy=Policy(turn_policy="wake_word", wake_word=str(word))))
     with pytest.raises(SettingError, match=r"no wake word 'computer'.*or a FILE\.onnx or FILE\.tflite"):
         choose_word("computer")
+
+
+def test_a_pipe_is_no_language_model(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.gguf"
+    os.mkfifo(pipe)
+    with pytest.raises(SettingError, match=re.escape(f"llm: The language model {pipe} cannot be read (It is no file)")):
+        choose_llm(Settings(llm=str(pipe)))

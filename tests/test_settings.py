@@ -19,6 +19,8 @@ from discussion_helper.settings import Settings
         ("voice", b"x"),
         ("llm", 3),
         ("system", 5),
+        ("system", "\udcff"),
+        ("filler", "Mh\ud83d."),
         ("microphone", 5),
         ("loudspeaker", b""),
         ("inputs", "a.wav"),

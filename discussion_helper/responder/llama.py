@@ -10,6 +10,7 @@ from typing import Any
 
 from discussion_helper.audio.spinning import brief_spins
 from discussion_helper.errors import ModelCorrupt, ModelMissing, ResponderError, SettingError
+from discussion_helper.regular_file import regular_bytes
 from discussion_helper.responder.chat_template import ChatTemplate, template_of
 
 __all__ = ["BATCH", "Aside", "ContextFull", "Llama", "Piece", "Take", "check_model_file", "load_library"]
@@ -57,8 +58,7 @@ class ContextFull(Exception):
 def check_model_file(path: Path) -> None:
     """Raises ModelMissing where there is no file, ModelCorrupt where it is not a GGUF file."""
     try:
-        with path.open("rb") as file:
-            magic = file.read(4)
+        magic = regular_bytes(path, 4)
     except OSError as error:
         raise ModelMissing(f"The language model {path} cannot be read ({error.strerror}).", fix=_FIX) from error
     if magic != b"GGUF":

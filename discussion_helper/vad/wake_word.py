@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from discussion_helper.audio.frames import Samples
 from discussion_helper.errors import ModelCorrupt, ModelError, ModelMissing
+from discussion_helper.regular_file import regular_bytes
 from discussion_helper.vad.network import small_network
 
 __all__ = ["FIX_RUNTIME", "WakeWordDetector"]
@@ -96,7 +97,7 @@ def _run(network: Any, values: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def _content(file: Path) -> bytes:
     try:
-        return file.read_bytes()
+        return regular_bytes(file)
     except FileNotFoundError:
         what = f"The wake word's model lacks {file}."
         raise ModelMissing(what, fix=f"Run: discussion-helper models pull {file.parent.name}") from None
