@@ -81,7 +81,7 @@ async def test_a_talk_on_a_hogged_machine_is_held_and_says_what_it_does_without(
 
     shed = [event.data for event in told if event.kind == "shed"]
     figures = {"health": health, "state": sheds, "shed": shed}
-    record_property("figures", figures)
+    record_property("figures", repr(figures))  # what runs the tests side by side passes on plain values alone
     print(figures)
     assert shed or health.late_p99_s < LATE_S, figures
     assert health.dropped == 0, figures
