@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import httpx
 import pytest
 from starlette.routing import Route
 
@@ -23,7 +24,9 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
 NEEDS_DEVICES = "open_talk"
 NEEDS_MODEL = "provider_for(Settings()"
-AS_THEY_STAND = [example for example in EXAMPLES if NEEDS_DEVICES not in example and NEEDS_MODEL not in example]
+SERVES = "create_app("
+APART = (NEEDS_DEVICES, NEEDS_MODEL, SERVES)
+AS_THEY_STAND = [example for example in EXAMPLES if not any(mark in example for mark in APART)]
 BROKEN = "  broken     synthesiser.empty-text-is-silent: for '' it gave 800 samples."
 SAYS = ("Hello.", "Hello.", BROKEN, "assistant: Take a hat.\n", "Hello.")
 HTTP = README.partition("`serve` listens on")[2].partition("\n## ")[0]
@@ -34,8 +37,8 @@ def run(*command: str, timeout: float = 50.0) -> "subprocess.CompletedProcess[st
 
 
 def test_there_are_examples() -> None:
-    assert 7 == len(EXAMPLES)
-    for needs in (NEEDS_DEVICES, NEEDS_MODEL):
+    assert 8 == len(EXAMPLES)
+    for needs in APART:
         assert 1 == sum(needs in example for example in EXAMPLES)
 
 
@@ -45,6 +48,24 @@ def test_an_example_runs_as_it_stands(example: str, says: str) -> None:
 
     assert (0, "") == (done.returncode, done.stderr)
     assert says in done.stdout
+
+
+def test_the_page_of_the_example_follows_a_session() -> None:
+    (example,) = (example for example in EXAMPLES if SERVES in example)
+    command = [sys.executable, "-W", "error", "-c", example]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as serving:
+        assert serving.stdout is not None
+        try:
+            link = serving.stdout.readline().strip()
+            with httpx.Client(base_url=link.partition("?")[0], timeout=20.0, trust_env=False) as browser:
+                assert 401 == browser.get("/page.js").status_code
+                assert 'src="/page.js"' in browser.get(link, follow_redirects=True).text
+                asked = re.findall(r"`/sessions/\$\{id\}(/events\S+)`", browser.get("/page.js").text)
+                (session_id,) = browser.get("/sessions").json()
+                with browser.stream("GET", f"/sessions/{session_id}{asked[0]}") as events:
+                    assert "event: snapshot" in events.iter_lines()
+        finally:
+            serving.terminate()
 
 
 @pytest.mark.models
