@@ -8,6 +8,7 @@ many run side by side; of -n and -m the last one counts.
 """
 
 import argparse
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ import pytest
 __all__ = ["main", "parts"]
 
 REAL_TIME = "(devices or timed)"
+_TOGETHER = re.compile(r"-([hlqsvx]+)([mn].*)", re.DOTALL)
 
 
 def parts(arguments: Sequence[str]) -> list[list[str]]:
@@ -24,12 +26,21 @@ def parts(arguments: Sequence[str]) -> list[list[str]]:
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("-n", default="2")
     parser.add_argument("-m", default="")
-    ours, others = parser.parse_known_args(arguments)
+    ours, others = parser.parse_known_args(_apart(arguments))
     marks = f"({ours.m}) and " if ours.m else ""
     return [
         ["-n", ours.n, "--dist", "worksteal", "-m", f"{marks}not {REAL_TIME}", *others],
         ["-n", ours.n, "--dist", "loadfile", "--no-loadscope-reorder", "-m", f"{marks}{REAL_TIME}", *others],
     ]
+
+
+def _apart(arguments: Sequence[str]) -> list[str]:
+    """-qm slow as -q -m slow: pytest takes letters together, and the last marks would count in both parts."""
+    found = list[str]()
+    for argument in arguments:
+        letters = _TOGETHER.fullmatch(argument) if found[-1:] != ["-k"] else None
+        found += [argument] if letters is None else [f"-{letters[1]}", f"-{letters[2]}"]
+    return found
 
 
 def _ran(part: Sequence[str]) -> int:

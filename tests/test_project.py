@@ -153,6 +153,23 @@ def test_the_last_marks_and_the_last_number_count_and_the_rest_is_passed_on() ->
     assert ["-n", "4", "--dist", *by_file, "-m", "(models) and (devices or timed)", *rest] == waiting
 
 
+@pytest.mark.parametrize(
+    ("given", "marks", "rest"),
+    [
+        (["-qm", "slow"], "(slow) and ", ["-q"]),
+        (["-xvmslow", "-qn4"], "(slow) and ", ["-xv", "-q"]),
+        (["-k", "-vm", "a.py"], "", ["-k", "-vm", "a.py"]),
+        (["-vv", "-sx", "-rfEm", "-Wn"], "", ["-vv", "-sx", "-rfEm", "-Wn"]),
+    ],
+)
+def test_marks_and_number_may_stand_behind_other_letters(given: list[str], marks: str, rest: list[str]) -> None:
+    for part in script("run_tests").parts(given):
+        at = part.index("-m")
+        assert part[at + 1].startswith(marks or ("not (", "(devices"))
+        assert rest == part[at + 2 :]
+        assert ("4" if "-qn4" in given else "2") == part[1]
+
+
 def test_a_conversation_installs_what_it_needs_and_no_tools(tmp_path: Path) -> None:
     talk, tests = (make("--dry-run", target, f"VENV={tmp_path}").stdout for target in ("talk", "test"))
 
