@@ -52,7 +52,8 @@ def _add_threads(parser: argparse.ArgumentParser) -> None:
     one.add_argument("--new", action="store_true", help="begin a new thread (default)")
     one.add_argument("--last", action="store_true", help="go on with the last thread")
     one.add_argument("--thread", metavar="ID", help="go on with this thread")
-    threads.add_argument("--store", metavar="FILE", type=Path, help="another database; it is made where there is none")
+    text = "another database; for a new thread it is made where there is none"
+    threads.add_argument("--store", metavar="FILE", type=Path, help=text)
 
 
 def run(arguments: argparse.Namespace) -> int:
