@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from discussion_helper.audio.frames import Samples
+from discussion_helper.bench.clips import load_all
 from discussion_helper.bench.listening import segmenter_with
 from discussion_helper.bench.no_speech import Piece
 from discussion_helper.bench.no_speech_run import taken_in
 from discussion_helper.bench.one_word import recorded_words, taken
+from discussion_helper.bench.onset_run import onset
 from discussion_helper.stt.base import Recognised
 from discussion_helper.turn.policy_endpointer import PolicyEndpointer
 
@@ -22,12 +24,13 @@ FOLDER = Path(__file__).parents[2] / "audio"
 class Keeps:
     """A recogniser that keeps what it is given."""
 
-    def __init__(self) -> None:
+    def __init__(self, text: str = "Yes.") -> None:
         self.given: list[Samples] = []
+        self._text = text
 
     async def recognise(self, samples: Samples, *, voiced_s: float | None = None) -> Recognised:
         self.given.append(samples)
-        return Recognised("Yes.")
+        return Recognised(self._text)
 
     async def warmup(self) -> None: ...
 
@@ -51,6 +54,17 @@ async def test_a_word_is_read_with_the_tail_that_a_talk_puts_behind_it(word: Sam
 
     assert (1, True) == (row.turns, row.taken)
     assert [True] == [has_its_tail(samples) for samples in recogniser.given]
+
+
+@pytest.mark.parametrize(("text", "there"), [("Go forward.", True), ("Ten metres.", True), ("", False)])
+async def test_a_first_word_is_there_where_the_turn_has_what_the_clip_has(text: str, there: bool) -> None:
+    """What is not heard in either is not there."""
+    (clip,) = [clip for clip in load_all(FOLDER) if clip.path.name == "sphinx_goforward.wav"]
+
+    row = await onset(clip, -26.0, Keeps(text), "en")
+
+    assert ("go", there) == (row.first, row.there)
+    assert row.lead_ms == pytest.approx(500.0, abs=100.0)
 
 
 def test_what_is_taken_for_a_turn_has_its_tail_and_its_lead_and_stands_in_the_piece_it_begins_in(word: Samples) -> None:

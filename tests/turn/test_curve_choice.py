@@ -51,7 +51,7 @@ def test_the_people_of_one_meeting_are_left_out_together(choice: Any) -> None:
 def test_held_out_a_tenth_of_the_dialogue_is_cut_off_within_600_ms(choice: Any) -> None:
     measure, turns = choice
     everybody = recorded(turns)
-    _, latencies = measure.left_out(everybody, measure.latencies_of(everybody, measure.Delays(text_s=0.35)), 16.0)
+    _, latencies = measure.left_out(everybody, measure.latencies_of(everybody, measure.Delays()), 16.0)
     dialogue = [latency for turn, latency in zip(everybody, latencies, strict=True) if turn.kind == "dialogue"]
     kept = [latency for latency in dialogue if latency is not None]
 
