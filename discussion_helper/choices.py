@@ -82,8 +82,8 @@ def second_of(settings: Settings, store: Store, *, beside: bool) -> Path | None:
     """The larger recogniser for a second opinion, if it is whole in the store and is not the first one.
 
     `beside`: a language model is in the same process. Then there is none: it takes 210 MB, and a talk is to stay below
-    900 (three turns: 644 MB with the default models and 854 with base beside them, 711 with an endpoint). Raises
-    ModelCorrupt.
+    900 (at most, in a talk of three recordings: 740 to 766 MB with the default models and 921 with base beside them,
+    723 with base alone). Raises ModelCorrupt.
     """
     model = load_manifest().model(SECOND_MODEL)
     if beside or settings.stt == model.name:

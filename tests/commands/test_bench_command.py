@@ -67,6 +67,7 @@ def test_what_needs_no_devices_is_measured_without_them(
     told = capsys.readouterr()
     for name in ("onsets", "recognition"):
         assert f"{name}: There is no clip of kind" in told.err
+    assert "clips holds no turns." in told.err
     assert "could not be measured" in told.out
 
 
