@@ -83,7 +83,7 @@ def second_of(settings: Settings, store: Store, *, beside: bool) -> Path | None:
 
     `beside`: a language model is in the same process. Then there is none: it takes 210 MB, and a talk is to stay below
     900 (at most, in a talk of three recordings: 740 to 766 MB with the default models and 921 with base beside them,
-    723 with base alone). Raises ModelCorrupt.
+    723 with base and an endpoint). Raises ModelCorrupt.
     """
     model = load_manifest().model(SECOND_MODEL)
     if beside or settings.stt == model.name:
