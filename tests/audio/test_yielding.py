@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from discussion_helper.audio import yielding
 from discussion_helper.audio.yielding import STEP_BACK, call_behind
 
 
@@ -53,6 +54,17 @@ def test_the_work_and_what_it_starts_yield_and_the_caller_does_not() -> None:
     assert _niceness() == before
 
 
+@pytest.mark.parametrize("says_so", [False, True])
+def test_memory_goes_back_behind_what_says_so_alone(monkeypatch: pytest.MonkeyPatch, says_so: bool) -> None:
+    given: list[str] = []
+    monkeypatch.setattr(yielding, "give_back", lambda: given.append(threading.current_thread().name))
+
+    call_behind(lambda: None, **({"gives_back": True} if says_so else {}))
+    _join()
+
+    assert given == ["model"] * says_so
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="what keeps freed memory is glibc")
 def test_what_the_work_has_freed_goes_back_to_the_system() -> None:
     def work() -> Any:
@@ -62,12 +74,16 @@ def test_what_the_work_has_freed_goes_back_to_the_system() -> None:
     call_behind(lambda: None, gives_back=True)
     before = _resident_mb()
     kept = call_behind(work, gives_back=True)
-    for thread in threading.enumerate():
-        if thread.name == "model":
-            thread.join()
+    _join()
 
     assert len(kept) == 12_000
     assert _resident_mb() - before < 20.0
+
+
+def _join() -> None:
+    for thread in threading.enumerate():
+        if thread.name == "model":
+            thread.join()
 
 
 def _resident_mb() -> float:

@@ -1,5 +1,7 @@
 """The recogniser around its model: one at a time, off the loop, cancelled, closed. The model is a fake."""
 
+import os
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +14,7 @@ import pytest
 
 from discussion_helper.audio.frames import Samples
 from discussion_helper.errors import ModelCorrupt, ModelMissing, RecogniserError, SettingError
+from discussion_helper.stt import ctranslate
 from discussion_helper.stt.base import TimedWord
 from discussion_helper.stt.reading import Decoded, Decoder
 from discussion_helper.stt.whisper import WhisperRecogniser
@@ -276,3 +279,23 @@ async def test_a_missing_file_is_named_at_once(folder: Path, name: str) -> None:
 async def test_no_threads_are_too_few(folder: Path) -> None:
     with pytest.raises(SettingError, match="threads: 0"):
         WhisperRecogniser(folder, threads=0)
+
+
+def test_its_threads_spin_longer_than_the_others_and_nobody_elses_do(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The library reads how long when it is loaded."""
+    line = "import os; SPINS = os.environ.get('GOMP_SPINCOUNT')"
+    (tmp_path / "ctranslate2.py").write_text(line, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setitem(sys.modules, "ctranslate2", None)
+    del sys.modules["ctranslate2"]
+    monkeypatch.setattr(ctranslate, "check_files", lambda _: None)
+    for name in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY"):
+        monkeypatch.delenv(name, raising=False)
+
+    with pytest.raises(ModelCorrupt):  # there is none
+        ctranslate.WhisperDecoder(tmp_path, 2)
+
+    assert sys.modules["ctranslate2"].SPINS == "3000"
+    assert "GOMP_SPINCOUNT" not in os.environ
