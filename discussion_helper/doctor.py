@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from discussion_helper.audio.spinning import READING_SPINS, brief_spins
 from discussion_helper.choices import LLM_MODEL, llm_of, model_names, recogniser_of, voice_of
 from discussion_helper.errors import DiscussionError, ModelError
 from discussion_helper.models import Model, Store, load_manifest, missing
@@ -87,7 +88,8 @@ def _device(name: str | None, kind: str) -> str:
 
 
 def _module(name: str) -> str:
-    importlib.import_module(name)
+    with brief_spins(READING_SPINS):  # as a talk loads it: the speed is measured with what is loaded here
+        importlib.import_module(name)
     return name
 
 

@@ -4,9 +4,13 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["brief_spins"]
+__all__ = ["READING_SPINS", "brief_spins"]
 
 _SPINS = "GOMP_SPINCOUNT"
+READING_SPINS = 3000
+"""Of the recogniser's library. With two threads a reading of 3 s takes 83 ms on two idle cores, and 814 beside three
+programs that never rest; with OpenMP's own 300,000 it takes 80 and 4242, with 1000 136 and 782, and one thread needs
+135 and 906 (measured). All that loads the library, faster-whisper's too, has to do it with this."""
 
 
 @contextmanager

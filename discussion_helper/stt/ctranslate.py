@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from discussion_helper.audio.frames import Samples
-from discussion_helper.audio.spinning import brief_spins
+from discussion_helper.audio.spinning import READING_SPINS, brief_spins
 from discussion_helper.errors import ModelCorrupt, ModelMissing
 from discussion_helper.stt.base import TimedWord
 from discussion_helper.stt.mel import LogMel
@@ -21,9 +21,6 @@ _MORE_TOKENS = 10
 _MOST_TOKENS = 448
 _MOST_BEFORE = _MOST_TOKENS // 2 - 1  # what Whisper was trained to be told
 _TICK_S = 0.02
-_SPINS = 3000
-"""With two threads a reading of 3 s takes 83 ms on two idle cores, and 814 beside three programs that never rest; with
-OpenMP's own 300,000 it takes 80 and 4242, with 1000 136 and 782, and one thread needs 135 and 906 (measured)."""
 
 
 def check_files(folder: Path) -> None:
@@ -42,7 +39,7 @@ class WhisperDecoder:
 
     def __init__(self, folder: Path, threads: int) -> None:
         check_files(folder)
-        with brief_spins(_SPINS):
+        with brief_spins(READING_SPINS):
             import ctranslate2
         import tokenizers
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discussion_helper.audio.frames import Samples
+from discussion_helper.audio.spinning import READING_SPINS, brief_spins
 
 __all__ = ["LogMel"]
 
@@ -20,7 +21,8 @@ class LogMel:
 
     def __init__(self, mels: int, *, padding: int = 160) -> None:
         """`padding`: zeros behind the samples."""
-        from faster_whisper.feature_extractor import FeatureExtractor
+        with brief_spins(READING_SPINS):  # it loads CTranslate2, maybe before any recogniser does
+            from faster_whisper.feature_extractor import FeatureExtractor
 
         self._extractor = FeatureExtractor(feature_size=mels)
         self._padding = padding
