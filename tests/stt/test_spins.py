@@ -1,4 +1,4 @@
-"""Whichever part loads the recogniser's library first, its threads spin as briefly as its numbers were measured with."""
+"""Whichever part loads the recogniser's library first, its threads spin as briefly as they were measured with."""
 
 import os
 import subprocess
