@@ -153,12 +153,12 @@ async def test_recognition_begins_in_the_silence_and_costs_nothing_when_the_turn
 
 async def test_what_is_recognised_goes_on_with_the_mirror_image_of_its_tail() -> None:
     loud = np.full(16_000, 0.1, np.float32)
-    samples = np.concatenate((loud, np.linspace(0.0, 0.001, 1600, dtype=np.float32)))
+    samples = np.concatenate((loud, np.linspace(0.0, 0.001, 800, dtype=np.float32)))
     async with Heard(FakeRecogniser("hello")) as heard:
         heard.listener.noted(note(TurnEnded(samples, 0, len(samples), 1.0)))
         await anyio.sleep(0.3)
 
-    assert np.array_equal(heard.recogniser.heard[0], np.concatenate((samples, samples[-1600:][::-1])))
+    assert np.array_equal(heard.recogniser.heard[0], np.concatenate((samples, samples[-800:][::-1])))
 
 
 async def test_a_slow_recognition_is_measured_from_the_end_of_the_turn() -> None:
