@@ -43,7 +43,7 @@ def word() -> Samples:
 
 
 def has_its_tail(samples: Samples) -> bool:
-    return bool(np.array_equal(samples[-1600:], samples[-3200:-1600][::-1]))
+    return bool(np.array_equal(samples[-800:], samples[-1600:-800][::-1]))
 
 
 async def test_a_word_is_read_with_the_tail_that_a_talk_puts_behind_it(word: Samples) -> None:
