@@ -72,7 +72,10 @@ def main(argv: "Sequence[str] | None" = None) -> int:
             return int(arguments.run(arguments))
         except DiscussionError as error:
             from discussion_helper.command_line import told
+            from discussion_helper.failures import is_interruption
 
+            if is_interruption(error):
+                return INTERRUPTED
             print("discussion-helper:", told(error, arguments), file=sys.stderr)
             return 1
     except KeyboardInterrupt:

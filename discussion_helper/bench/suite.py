@@ -26,6 +26,7 @@ from discussion_helper.bench.talk_handle import TalkHandle
 from discussion_helper.bench.turns_run import run_turns
 from discussion_helper.bench.usage import UsageMeter
 from discussion_helper.errors import DiscussionError
+from discussion_helper.failures import is_interruption
 from discussion_helper.settings import Settings
 from discussion_helper.testing.virtual_devices import VirtualDevices
 
@@ -131,6 +132,8 @@ class _Suite:
         try:
             run()
         except DiscussionError as error:
+            if is_interruption(error):
+                raise KeyboardInterrupt from error
             self.results.problems.append(f"{name}: {error}")
             self._progress.say(f"{name}: {error}")
         write_rows(self.results, self._plan.output)
