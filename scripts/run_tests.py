@@ -9,6 +9,7 @@ many run side by side; of -n and -m the last one counts.
 
 import argparse
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -67,4 +68,6 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
+    # A shell that starts this in the background has it ignore Ctrl-C, and what tests send it to would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.exit(main(sys.argv[1:]))
