@@ -220,7 +220,7 @@ class AudioEngine:
 
     async def _tell_of_hanging(self, which: _Which, name: str) -> None:
         await anyio.sleep(HANGS_S)
-        self._tell(which, "hanging", reason=f'"{name}" does not let itself be closed', fix="Connect it anew.")
+        self._tell(which, "hanging", reason=f'"{name}" does not let itself be closed', fix="Wait, or connect it anew.")
 
     def _listen_to(self, capture: Source) -> str:
         self._capture = capture
