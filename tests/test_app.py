@@ -1,5 +1,6 @@
 """The composition root: what is wrong with settings is told before anything is loaded or opened."""
 
+import os
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import pytest
 
 from discussion_helper.app import model_names, open_talk
-from discussion_helper.errors import DiscussionError, ModelMissing, SettingError
+from discussion_helper.errors import AudioFileError, DiscussionError, ModelMissing, ResponderError, SettingError
 from discussion_helper.recorder.recorder import RecordTo
 from discussion_helper.recorder.take import takes_in
 from discussion_helper.recorder.trials import heeded_by
@@ -139,6 +140,24 @@ async def test_the_tuning_reaches_what_hears_and_what_is_recorded(
     assert heard
     assert {tuning} == set(heard)
     assert tuning == heeded_by(take.header).tuning
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("trouble", ["output", "responder"])
+async def test_a_talk_that_cannot_be_opened_leaves_no_recording(
+    trouble: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clip = Path(__file__).parents[1] / "audio" / "speech" / "sphinx_goforward.wav"
+    output = tmp_path / ("missing/talk.wav" if trouble == "output" else "talk.wav")
+
+    def refuse(*_: Any) -> Any:
+        raise ResponderError("It cannot be built.")
+
+    monkeypatch.setattr("discussion_helper.app.responder_for", refuse)
+    with pytest.raises((AudioFileError, ResponderError)):
+        async with open_talk(Settings(inputs=(clip,), output=output), record=RecordTo(tmp_path / "talk")):
+            pass
+    assert [] == os.listdir(tmp_path)
 
 
 @pytest.mark.models

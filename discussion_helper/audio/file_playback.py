@@ -2,6 +2,7 @@
 
 import errno
 import os
+import sys
 import wave
 from contextlib import suppress
 from pathlib import Path
@@ -27,9 +28,9 @@ class FilePlayback:
 
     Sample n of the file is when sample n of a `FileCapture` of that rate is, and `Played` frames count alike. The
     header is right after every block, so the file can be read at any moment, also after this process was killed; that
-    is why it is written in its place. What was in the file before stays until there is the first sample of an answer,
-    and nobody else who claims it writes to it until it is closed. A disk that is full puts one `DeviceLost`. After
-    2 GB (six hours) it goes on without writing.
+    is why it is written in its place. What was in the file before stays until there is the first sample of an answer;
+    where there never is one, a file that was not there before is gone again. Nobody else who claims it writes to it
+    until it is closed. A disk that is full puts one `DeviceLost`. After 2 GB (six hours) it goes on without writing.
     """
 
     def __init__(self, path: str | os.PathLike[str], playback: Playback, inbox: Inbox) -> None:
@@ -40,6 +41,8 @@ class FilePlayback:
         self._inbox = inbox
         self._written = 0
         self._wav: wave.Wave_write | None = None
+        self._made = False
+        """There was no such file before."""
         self._lost = False
 
     def open(self) -> None:
@@ -48,11 +51,11 @@ class FilePlayback:
             raise AudioFileError(f'"{self._path}" is no name for a WAV file.', fix="Let it end in .wav.")
         if self._path.is_fifo():  # opening it would wait for a reader
             raise AudioFileError(f'"{self._path}" is a pipe.', fix="Give the path of a WAV file.")
+        made = not os.path.lexists(self._path)
         try:
             self._file = open(self._path, "wb", opener=_as_it_is)  # noqa: SIM115 - until `close`
             self._claim()
-            if not os.fstat(self._file.fileno()).st_size:
-                self._begin()
+            self._made = made
         except OSError as error:
             what = f'"{self._path}" cannot be written: {error.strerror}.'
             fix = "Choose a folder that is there and may be written to."
@@ -91,10 +94,19 @@ class FilePlayback:
 
     def close(self) -> None:
         """Close the file. Idempotent; a disk that is full does not matter any more."""
+        void, self._made = self._made and self._wav is None, False
+        if void and sys.platform != "win32":  # while it is claimed: then it is nobody else's yet
+            self._remove()
         for thing in (self._wav, self._file):
             with suppress(OSError):
                 if thing is not None:
                     thing.close()
+        if void and sys.platform == "win32":  # where no open file can be removed
+            self._remove()
+
+    def _remove(self) -> None:
+        with suppress(OSError):
+            self._path.unlink()
 
     def _write(self, wav: wave.Wave_write, start: int, block: Samples) -> None:
         if 2 * (start + len(block)) > _MAX_BYTES:

@@ -61,7 +61,7 @@ class TalkCourse:
             with anyio.CancelScope(shield=True):
                 await self._session.stop()
                 await self._follow(events)
-                written = await _stamp(settings) != before
+                written = await _stamp(settings) not in (None, before)
             self._grants.tell_unsaid()
             document.print()
             self._leave(f" The recording is {settings.output}." if written else "")

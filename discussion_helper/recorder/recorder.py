@@ -14,7 +14,7 @@ from discussion_helper.audio.inbox import Call, Captured, Item, Played
 from discussion_helper.errors import SettingError
 from discussion_helper.events import Event
 from discussion_helper.recorder.entries import Cleaned, Entry, Gap, Header, Noted, OwnVoice, Taken, Told
-from discussion_helper.recorder.folder import claimed
+from discussion_helper.recorder.folder import LOCK, claimed
 from discussion_helper.recorder.note_line import note_line
 from discussion_helper.recorder.segments import SEGMENT_S, SegmentWriter
 from discussion_helper.voice.audio_work import HalfDuplex, Listening, Reopened, TalkKey
@@ -75,6 +75,7 @@ class Recorder:
         self._closing = Flag()
         self._over = False
         keep = max(2, int(to.minutes * 60.0 / SEGMENT_S))
+        self._made = [path for path in (to.folder, *to.folder.parents) if not path.exists()]
         self._lock = claimed(to.folder)
         self._segments = SegmentWriter(to.folder, header, keep=keep)
         self._thread = Thread(target=self._run, name="recorder", daemon=True)
@@ -127,6 +128,16 @@ class Recorder:
             self._queue.put(None)
             self._thread.join(CLOSE_S)
             self._over = True
+
+    def discard(self) -> None:
+        """End, and leave nothing of a talk that never began, nor the folder where it was made for that. As `close`."""
+        self.close()
+        with suppress(OSError):
+            self._segments.remove()
+            if self._made:
+                (self.folder / LOCK).unlink(missing_ok=True)
+            for path in self._made:
+                path.rmdir()
 
     # -- on its own thread
 

@@ -73,6 +73,12 @@ class SegmentWriter:
         while data:
             data = data[os.write(self._file, data) :]
 
+    def remove(self) -> None:
+        """Take away what was written, and is still there."""
+        for path in self._old:
+            if path.name.startswith(self._take):
+                path.unlink(missing_ok=True)
+
     def _put(self, record: bytes) -> None:
         self._pending.append(record)
         self._bytes += len(record)

@@ -56,11 +56,13 @@ class TalkRecording:
         return self.recorder.trouble
 
     async def close(self) -> None:
-        """Write what is left."""
-        if self._follower is not None:
-            with anyio.move_on_after(_EVENTS_S):
-                await self._follower.finished()
-            await self._follower.stop(within_s=_EVENTS_S)
+        """Write what is left. Of a talk that came to no session nothing is."""
+        if self._follower is None:
+            await anyio.to_thread.run_sync(self.recorder.discard)
+            return
+        with anyio.move_on_after(_EVENTS_S):
+            await self._follower.finished()
+        await self._follower.stop(within_s=_EVENTS_S)
         await anyio.to_thread.run_sync(self.recorder.close)
 
     async def _follow(self, events: Subscription[Event]) -> None:

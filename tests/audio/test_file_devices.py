@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import CancelledError, Future
 from dataclasses import astuple
@@ -212,7 +213,9 @@ def test_another_ending_than_wav_is_refused(tmp_path: Path) -> None:
 def test_a_full_disk_is_one_lost_device(tmp_path: Path) -> None:
     inbox = Inbox()
     (tmp_path / "full.wav").symlink_to("/dev/full")
-    device = FilePlayback(tmp_path / "full.wav", Playback(RATE), inbox)
+    playback = Playback(RATE)
+    playback.write(1, noise(1440))
+    device = FilePlayback(tmp_path / "full.wav", playback, inbox)
     device.open()
     for number in range(1, 4):
         device.step(number * 480, 480, 0.0)
@@ -261,6 +264,28 @@ def test_a_talk_without_an_answer_leaves_what_was_there(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
+@pytest.mark.parametrize("opened", [False, True])
+def test_a_talk_without_an_answer_leaves_no_file_that_was_not_there(tmp_path: Path, *, opened: bool) -> None:
+    device = FilePlayback(tmp_path / "out.wav", Playback(RATE), Inbox())
+    device.open()
+    for number in range(1, 4) if opened else ():
+        device.step(number * 480, 480, 0.0)
+    device.close()
+    device.close()
+
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_an_empty_file_that_was_there_stays_without_an_answer(tmp_path: Path) -> None:
+    (tmp_path / "out.wav").touch()
+    device = FilePlayback(tmp_path / "out.wav", Playback(RATE), Inbox())
+    device.open()
+    device.step(480, 480, 0.0)
+    device.close()
+
+    assert 0 == (tmp_path / "out.wav").stat().st_size
+
+
 def test_more_silence_than_a_block_before_the_first_answer(tmp_path: Path) -> None:
     path, playback = recording(tmp_path), Playback(RATE)
     device = FilePlayback(path, playback, Inbox())
@@ -299,8 +324,12 @@ def test_where_a_file_system_knows_no_locks_it_is_written(tmp_path: Path, monkey
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr("discussion_helper.audio.file_claim._lock", refuse)
-    with FileDevices(playback=FilePlayback(tmp_path / "out.wav", Playback(RATE), Inbox())):
-        pass
+    playback = Playback(RATE)
+    playback.write(1, noise(480))
+    device = FilePlayback(tmp_path / "out.wav", playback, Inbox())
+    device.open()
+    device.step(480, 480, 0.0)
+    device.close()
     assert soundfile.info(tmp_path / "out.wav").samplerate == RATE
 
 
@@ -366,7 +395,7 @@ def test_closing_is_idempotent_and_leaves_no_thread(tmp_path: Path) -> None:
         devices.close()
 
     assert time.monotonic() - before < 1.0
-    assert soundfile.info(tmp_path / "a.wav").samplerate == RATE
+    assert "file-devices" not in {thread.name for thread in threading.enumerate()}
 
 
 KILLED = """

@@ -18,12 +18,12 @@ from discussion_helper.commands.talk_json import Document
 from discussion_helper.commands.talk_owner import TalkOwner
 from discussion_helper.commands.talk_plan import Plan
 from discussion_helper.commands.talk_wishes import Interrupt, Mute, Say, Suspend, Wish, Wishes
-from discussion_helper.errors import DeviceError
+from discussion_helper.errors import DeviceError, RecogniserError
 from discussion_helper.events import Event
 from discussion_helper.session import Session
 from discussion_helper.settings import Settings
 from discussion_helper.testing import EchoResponder, ScriptedListener, SilentVoice
-from discussion_helper.types import Message
+from discussion_helper.types import Message, Utterance
 
 pytestmark = pytest.mark.anyio
 
@@ -289,6 +289,24 @@ async def test_nothing_is_said_of_a_recording_that_the_talk_left_as_it_was(
         await owner_of(ScriptedListener([]), ScriptedFace({}), NoResort()).hold(partial(Plan, settings))
 
         assert "No answers." == capsys.readouterr().err.splitlines()[-1]
+
+
+async def test_nothing_is_said_of_a_recording_that_is_gone_when_the_talk_ends(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "talk.wav"
+    output.touch()  # as the loudspeaker makes it, which takes it away again where nothing was played
+    settings = Settings(inputs=(Path("a.wav"),), output=output)
+
+    class Failing(ScriptedListener):
+        async def utterances(self) -> AsyncIterator[Utterance]:
+            output.unlink()
+            raise RecogniserError("The recogniser broke.", fix="Mend it.")
+            yield
+
+    with pytest.raises(RecogniserError):
+        await owner_of(Failing([]), ScriptedFace({}), NoResort()).hold(partial(Plan, settings))
+    assert "No answers." == capsys.readouterr().err.splitlines()[-1]
 
 
 @pytest.mark.parametrize("late", [False, True])

@@ -12,12 +12,13 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
+import anyio
 import numpy as np
 import pytest
 
 from discussion_helper.audio.frames import Frame
 from discussion_helper.audio.inbox import Captured
-from discussion_helper.errors import AudioFileError, SettingError
+from discussion_helper.errors import AudioFileError, DeviceError, SettingError
 from discussion_helper.events import Event
 from discussion_helper.recorder import recorder as recorder_module
 from discussion_helper.recorder import segments as segments_module
@@ -26,6 +27,7 @@ from discussion_helper.recorder.folder import LOCK, segments_in
 from discussion_helper.recorder.recorder import Recorder, RecordTo
 from discussion_helper.recorder.segments import SEGMENT_S
 from discussion_helper.recorder.take import takes_in
+from discussion_helper.recorder.talk_recording import recording_to
 from discussion_helper.voice.audio_work import Listening
 from discussion_helper.voice.notes import Muted
 
@@ -64,6 +66,32 @@ def test_what_was_shown_is_in_the_folder_in_its_order(tmp_path: Path) -> None:
     assert take.begins
     assert [] == take.remarks
     assert "recorder" not in {thread.name for thread in threading.enumerate()}
+
+
+def test_a_talk_that_never_began_leaves_nothing_in_a_folder_that_was_there(tmp_path: Path) -> None:
+    earlier = Recorder(RecordTo(tmp_path), header(1_800_000_000.0))
+    fill(earlier, 15.0)
+    earlier.close()
+    before = sorted(tmp_path.iterdir())
+    recorder = Recorder(RecordTo(tmp_path), header(1_800_000_900.0))
+    fill(recorder, 15.0)
+    recorder.discard()
+    recorder.discard()
+
+    assert before == sorted(tmp_path.iterdir())
+    assert "recorder" not in {thread.name for thread in threading.enumerate()}
+
+
+def test_a_talk_that_cannot_be_opened_leaves_no_folder(tmp_path: Path) -> None:
+    async def open_it() -> None:
+        async with recording_to(RecordTo(tmp_path / "new" / "talk"), {}):
+            assert LOCK in os.listdir(tmp_path / "new" / "talk")
+            raise DeviceError("The loudspeaker is gone.")
+
+    with pytest.raises(DeviceError):
+        anyio.run(open_it)
+
+    assert [] == list(tmp_path.iterdir())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps a user's folders from others by itself")
