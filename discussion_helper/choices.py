@@ -18,6 +18,7 @@ __all__ = [
     "LLM_MODEL",
     "SECOND_MODEL",
     "Choices",
+    "check_tools",
     "choose",
     "choose_llm",
     "describe_llm",
@@ -42,6 +43,10 @@ _KINDS = {
 _OTHER_MODELS = (".bin", ".onnx", ".pt", ".pth", ".safetensors")
 _GGUF_FIX = "Name a model file in the GGUF format: FILE.gguf."
 _WAKE_FIX = "Name a network that was trained for openWakeWord: FILE.onnx or FILE.tflite."
+_TOOLS_FIX = (
+    "Leave --tools out, or name what can call them with --llm: MODEL@URL, or the FILE.gguf of a model whose chat "
+    "template knows tools, as Qwen2.5-Instruct."
+)
 _ONNX_FIX = "Name a Piper voice, FILE.onnx, with its FILE.onnx.json beside it."
 
 
@@ -66,6 +71,8 @@ def choose(settings: Settings, *, answers: bool = True) -> Choices:
     """
     stt, voice = recogniser_of(settings), voice_of(settings)
     store, names = Store(), model_names(settings, answers=answers)
+    if answers:
+        check_tools(settings)
     _check_models(store, names)
     folder = {name: store.path_of(load_manifest().model(name)) for name in names if name != LLM_MODEL}
     llm = choose_llm(settings) if answers else None
@@ -195,6 +202,30 @@ def llm_of(settings: Settings) -> Path | EndpointChoice | None:
         path = choice.model_path
         _check_file("llm", lambda: check_model_file(path), fix=_GGUF_FIX)
     return choice.model_path
+
+
+def check_tools(settings: Settings) -> None:
+    """Import the tools, if there are any. Raises SettingError where they, or what is to call them, cannot be used.
+
+    A file is refused here whose chat template has no word of tools. What else a template knows llama.cpp finds out when
+    it loads the model.
+    """
+    from discussion_helper.tools.loading import load_tools
+
+    if not load_tools(settings.tools):
+        return
+    llm = llm_of(settings)
+    if llm is None:
+        raise SettingError(f"tools: {LLM_MODEL}, which answers unless another is named, calls none.", fix=_TOOLS_FIX)
+    if isinstance(llm, Path) and not _may_know_tools(llm):
+        raise SettingError(f"tools: the chat template of {llm.name} knows none.", fix=_TOOLS_FIX)
+
+
+def _may_know_tools(file: Path) -> bool:
+    from discussion_helper.responder.gguf import chat_templates_in
+
+    templates = chat_templates_in(file)
+    return templates is None or any("tools" in text for text in templates)
 
 
 def _is_other_file(spec: str) -> bool:

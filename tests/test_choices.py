@@ -2,6 +2,7 @@
 
 import os
 import re
+import struct
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from discussion_helper.choices import (
     LLM_MODEL,
     SECOND_MODEL,
+    check_tools,
     choose,
     choose_llm,
     describe_llm,
@@ -21,6 +23,7 @@ from discussion_helper.errors import ModelMissing, SettingError
 from discussion_helper.models import Model, Store
 from discussion_helper.policy import Policy
 from discussion_helper.responder.base import EndpointChoice
+from discussion_helper.responder.gguf import chat_templates_in
 from discussion_helper.settings import Settings
 from discussion_helper.stt.languages import LANGUAGES
 
@@ -93,6 +96,61 @@ def test_a_second_model_that_was_fetched_in_part_is_not_asked(tmp_path: Path) ->
     (tmp_path / SECOND_MODEL / "model.bin").write_bytes(b"broken")
 
     assert second_of(Settings(), Store(tmp_path), beside=False) is None
+
+
+# -- tools
+
+
+@pytest.fixture
+def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A module with a tool in the working folder, and no model on this machine: that is not what to tell first."""
+    (tmp_path / "tools_of_a_test.py").write_text("def weather(city: str) -> str:\n    return city\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DISCUSSION_HELPER_MODELS", str(tmp_path))
+    return "tools_of_a_test:weather"
+
+
+def gguf(file: Path, template: str | None) -> str:
+    """A model file with a description, and nothing else."""
+    key = b"tokenizer.chat_template"
+    pair = b"" if template is None else struct.pack("<Q", len(key)) + key + struct.pack("<IQ", 8, len(template))
+    file.write_bytes(struct.pack("<4sIQQ", b"GGUF", 3, 0, bool(pair)) + pair + (template or "").encode())
+    return str(file)
+
+
+def test_tools_are_refused_where_the_default_model_would_have_to_call_them(tools: str) -> None:
+    with pytest.raises(SettingError, match=rf"tools: {LLM_MODEL}, .*calls none.*--llm"):
+        choose(Settings(tools=tools))
+
+
+def test_tools_are_refused_where_the_template_of_a_file_has_no_word_of_them(tools: str, tmp_path: Path) -> None:
+    plain = gguf(tmp_path / "plain.gguf", "{{ messages }}")
+    with pytest.raises(SettingError, match=r"tools: the chat template of plain\.gguf knows none.*--llm"):
+        choose(Settings(tools=tools, llm=plain))
+
+
+def test_tools_that_cannot_be_loaded_are_told_before_any_model(tools: str) -> None:
+    with pytest.raises(SettingError, match="tools: there is no nonsense in tools_of_a_test"):
+        choose(Settings(tools="tools_of_a_test:nonsense"))
+
+
+def test_tools_are_taken_by_who_may_call_them(tools: str, tmp_path: Path) -> None:
+    able = gguf(tmp_path / "able.gguf", "{% if tools %}{{ tools }}{% endif %}{{ messages }}")
+    unknown = tmp_path / "unknown.gguf"
+    unknown.write_bytes(b"GGUF of a later version")
+    for llm in (able, str(unknown), ENDPOINT.llm):
+        check_tools(Settings(tools=tools, llm=llm))
+    check_tools(Settings())
+
+
+@pytest.mark.models
+def test_the_default_model_has_no_word_of_tools() -> None:
+    file = choose_llm(Settings())
+
+    assert isinstance(file, Path)
+    templates = chat_templates_in(file)
+    assert templates
+    assert not any("tools" in text for text in templates)
 
 
 def test_a_wake_word_may_be_a_file_beside_the_usual_words_networks(tmp_path: Path) -> None:

@@ -83,13 +83,12 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
 
 def _check(settings: Settings) -> None:
     """What cannot become right while it is served. Models that are missing can. Raises SettingError."""
-    from discussion_helper.choices import llm_of, recogniser_of, voice_of, wake_word_of
+    from discussion_helper.choices import check_tools, llm_of, recogniser_of, voice_of, wake_word_of
     from discussion_helper.stt.hints import Hints
     from discussion_helper.text_app import check_system
-    from discussion_helper.tools.loading import load_tools
 
     check_system(settings.system)
-    load_tools(settings.tools)
+    check_tools(settings)
     Hints(settings.hints)
     recogniser_of(replace(settings, language="en"))  # that there is one of that name; every one knows English
     for choose in (voice_of, llm_of, wake_word_of):

@@ -137,6 +137,7 @@ def test_what_cannot_be_served_is_told_by_its_option(monkeypatch: pytest.MonkeyP
             (["--hints", " "], "hints: "),
             (["--tools", "nonsense"], "tools: 'nonsense' names nothing"),
             (["--tools", "no_such_module:weather"], "tools: there is no module no_such_module"),
+            (["--tools", "discussion_helper.responder.base:is_loopback"], "tools: SmolLM2-135M, .* calls none"),
             (["--wake-word", "nonsense"], "wake_word: there is no wake word 'nonsense'"),
         ):
             arguments = parser.parse_args(["serve", *options])
