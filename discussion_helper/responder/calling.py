@@ -1,5 +1,6 @@
 """The tools of one reply: what the model calls is run, told of, and cancelled with the reply."""
 
+import math
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -17,7 +18,11 @@ from discussion_helper.tools.calls import ToolCall, ToolResult
 from discussion_helper.tools.toolbox import Toolbox
 from discussion_helper.tools.wire import CUT_OFF, WireIds, wire_call, wire_result
 
-__all__ = ["MOMENT_AFTER_S", "ROUNDS", "Calling", "Moment"]
+__all__ = ["FILLER_COVERS_S", "MOMENT_AFTER_S", "ROUNDS", "Calling", "Moment"]
+
+FILLER_COVERS_S = 10.0
+"""A tool that is slow within so long after a filler is part of the same wait, and not announced: one of the two is
+enough. It is as long as people keep their attention on an answer that does not come (Miller 1968, Nielsen 1993)."""
 
 MOMENT_AFTER_S = 0.7
 """A tool that has not answered by then is slow: the silence would be noticed. Between the turns of people some 0.2 s
@@ -30,7 +35,10 @@ _STOP_S = 4 * LET_GO_S
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What is said when tools have taken `after_s`, once a reply; "" = nothing."""
+    """What is said when tools have taken `after_s`, once a reply; "" = nothing.
+
+    Nothing either when a filler was said in the `FILLER_COVERS_S` before that: for one wait there is one of the two.
+    """
 
     text: Phrase
     after_s: float = MOMENT_AFTER_S
@@ -49,11 +57,16 @@ class Calling:
         self._reporter = reporter
         self._waiting: dict[str, tuple[ToolCall, float]] = {}
         self._results: list[str] = []
+        self._filled_s = -math.inf
 
     @property
     def offers(self) -> list[dict[str, Any]]:
         """The tools as a chat completion takes them."""
         return self._tools.offers
+
+    def filled(self) -> None:
+        """A filler is said now: whoever waits knows that the reply is to come."""
+        self._filled_s = now()
 
     async def run(self, calls: Sequence[ToolCall], *, spoke: bool) -> AsyncGenerator[str, None]:
         """Run them; gives what is to be said meanwhile. `spoke`: the model has said something before it called.
@@ -66,7 +79,8 @@ class Calling:
             if self._moment.text and not spoke:
                 with anyio.move_on_after(self._moment.after_s):
                     await running.finished()
-                if running.running and (text := text_of(self._moment.text)):
+                covered = now() - self._filled_s < FILLER_COVERS_S
+                if running.running and not covered and (text := text_of(self._moment.text)):
                     yield text
                     self._moment = Moment("")
             await running.wait()

@@ -111,9 +111,11 @@ class EmbeddedResponder:
 
     async def _reply(self, messages: Sequence[Message], committed: Committed | None) -> AsyncGenerator[str, None]:
         clauses = Clauses(max_chars=40 * self._max_tokens)
+        calling = Calling(self._tools, self._moment, self._reporter) if self._tools.schemas else None
+        filled = None if calling is None else calling.filled
         async with (
-            aclosing(self._rounds(messages, clauses, committed)) as given,
-            aclosing(with_filler(given, self._filler, committed=committed)) as said,
+            aclosing(self._rounds(messages, clauses, calling, committed)) as given,
+            aclosing(with_filler(given, self._filler, committed=committed, filled=filled)) as said,
         ):
             async for clause in said:
                 yield clause
@@ -121,10 +123,9 @@ class EmbeddedResponder:
             raise NothingToSay("The language model had nothing to say.", fix="Say it in other words.")
 
     async def _rounds(
-        self, messages: Sequence[Message], clauses: Clauses, committed: Committed | None
+        self, messages: Sequence[Message], clauses: Clauses, calling: Calling | None, committed: Committed | None
     ) -> AsyncGenerator[str, None]:
         """Answers, each but the last one with calls of tools, and what is said while those take their time."""
-        calling = Calling(self._tools, self._moment, self._reporter) if self._tools.schemas else None
         later: list[Mapping[str, Any]] = []
         for number in range(ROUNDS + 1):
             used = ids_of_calls(messages) | {call["id"] for turn in later for call in turn.get("tool_calls", ())}

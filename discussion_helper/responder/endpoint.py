@@ -65,6 +65,7 @@ class EndpointResponder:
         `tools`: functions that the model may call. `moment`: what is said when they take longer than
         `moment_after_s`; None = "One moment." in `language`, "" = nothing. `filler`: what is said when a reply takes
         longer than a second to begin; "" = nothing. Each of the two may also be what gives the text, asked each time.
+        One of the two is said for one wait: no `moment` in the 10 s after a filler, no filler once anything was said.
         `context`: tokens that the model takes; None = what the server tells, else an estimate (see `window`).
 
         Limits: `first_token_s` from the request to its first text or reasoning, `between_s` between two pieces,
@@ -105,17 +106,19 @@ class EndpointResponder:
         self._asked = True
         clauses = Clauses(max_chars=self._max_chars)
         used = ids_of_calls(messages)
+        calling = Calling(self._tools, self._moment, self._reporter) if self._tools.schemas else None
+        filled = None if calling is None else calling.filled
         reply = EndpointReply(
             lambda later, calls: self._ask(messages, later, used, calls=calls),
             clauses=clauses,
-            calling=Calling(self._tools, self._moment, self._reporter) if self._tools.schemas else None,
+            calling=calling,
             committed=committed,
             answers=self._answers,
             window=self._window,
         )
         async with (
             aclosing(reply.clauses()) as given,
-            aclosing(with_filler(given, self._filler, committed=committed)) as said,
+            aclosing(with_filler(given, self._filler, committed=committed, filled=filled)) as said,
         ):
             async for clause in said:
                 yield clause

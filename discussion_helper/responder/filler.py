@@ -1,6 +1,6 @@
 """A filler: words that are said when a reply is slow to begin. Only where somebody asked for them."""
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 
 import anyio
 
@@ -16,11 +16,16 @@ FILLER_AFTER_S = 1.0
 
 
 async def with_filler(
-    clauses: AsyncIterator[str], filler: Phrase, *, committed: Committed | None = None, after_s: float = FILLER_AFTER_S
+    clauses: AsyncIterator[str],
+    filler: Phrase,
+    *,
+    committed: Committed | None = None,
+    after_s: float = FILLER_AFTER_S,
+    filled: Callable[[], None] | None = None,
 ) -> AsyncGenerator[str, None]:
     """The clauses, and before the first one `filler` when that takes longer than `after_s`; "" = never.
 
-    The time counts from `committed`, where that is given: before it nobody waits.
+    The time counts from `committed`, where that is given: before it nobody waits. `filled` is told when it is said.
     """
 
     async def first() -> str | None:
@@ -34,6 +39,8 @@ async def with_filler(
             with anyio.move_on_after(after_s):
                 await reading.finished()
             if reading.running and (text := text_of(filler)):
+                if filled is not None:
+                    filled()
                 yield text
             begun = await reading.wait()
         finally:

@@ -13,6 +13,7 @@ from discussion_helper.errors import EndpointStalled, SettingError
 from discussion_helper.parts import Attachable, Reporter
 from discussion_helper.responder.calling import ROUNDS
 from discussion_helper.responder.endpoint import EndpointResponder
+from discussion_helper.responder.filler import with_filler
 from discussion_helper.responder.phrases import Phrase, one_moment, text_of
 from discussion_helper.tools import Tool, tool
 from discussion_helper.tools.wire import CUT_OFF
@@ -403,9 +404,8 @@ async def test_a_filler_is_said_only_where_it_is_asked_for_and_the_reply_is_slow
         await exchange.stream("Here it is.")
 
     endpoint.answer = answer
-    monkeypatch.setattr(
-        "discussion_helper.responder.filler.with_filler.__kwdefaults__", {"committed": None, "after_s": 0.01}
-    )
+    defaults: Any = with_filler.__kwdefaults__
+    monkeypatch.setitem(defaults, "after_s", 0.01)
     fillers: list[Phrase] = ["Let me think.", lambda: "Mal sehen."]
     for filler in fillers:
         go_on = anyio.Event()

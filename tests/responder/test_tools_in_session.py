@@ -9,11 +9,13 @@ import pytest
 from discussion_helper.background import Background
 from discussion_helper.errors import SettingError
 from discussion_helper.models import Store, load_manifest
+from discussion_helper.responder.calling import FILLER_COVERS_S, MOMENT_AFTER_S
 from discussion_helper.responder.embedded import EmbeddedResponder
 from discussion_helper.responder.endpoint import EndpointResponder
+from discussion_helper.responder.filler import FILLER_AFTER_S, with_filler
 from discussion_helper.responder.llama import Aside
 from discussion_helper.session import Session
-from discussion_helper.testing import ScriptedListener, SilentVoice
+from discussion_helper.testing import ScriptedListener, SilentVoice, VirtualTimeLoop
 from discussion_helper.tools import tool
 from discussion_helper.tools.wire import CUT_OFF
 from discussion_helper.types import Message, SpokenSentence
@@ -29,6 +31,13 @@ pytestmark = pytest.mark.anyio
 @tool
 async def weather(city: str) -> str:
     """The weather in a city."""
+    return f"{city}: 22.1 °C"
+
+
+@tool(name="weather")
+async def slow_weather(city: str) -> str:
+    """The weather in a city, after a while."""
+    await anyio.sleep(3.0)
     return f"{city}: 22.1 °C"
 
 
@@ -138,11 +147,40 @@ async def test_the_moment_is_spoken_while_a_tool_is_slow_and_what_it_gives_after
     assert conversation.utterances[-1].text == "Un instant. It is Rome."
 
 
+async def test_a_tool_that_is_slow_after_a_filler_is_not_announced(
+    endpoint: "FakeEndpoint", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filler_is_spoken = anyio.Event()
+
+    @tool(timeout_s=0.1)
+    async def slow(city: str) -> None:
+        """Takes too long."""
+        await anyio.sleep_forever()
+
+    class Voice(SilentVoice):
+        async def speak(self, sentence: str) -> SpokenSentence:
+            filler_is_spoken.set()
+            return await super().speak(sentence)
+
+    async def late_answer(exchange: "Exchange") -> None:
+        await filler_is_spoken.wait()
+        await answer(exchange)
+
+    endpoint.answer = late_answer
+    defaults: Any = with_filler.__kwdefaults__
+    monkeypatch.setitem(defaults, "after_s", 0.01)
+    responder = EndpointResponder(
+        base_url=endpoint.base_url, model="m", tools=[slow], filler="Let me see.", moment_after_s=0.01
+    )
+    conversation = await Session(ScriptedListener(["Where?"]), responder, Voice()).start().wait()
+    assert conversation.utterances[-1].text.startswith("Let me see. It is The tool slow was stopped")
+
+
 # -- the model in this process
 
 
 class Scripted:
-    """Stands for a model in this process: pieces of one request after another."""
+    """Stands for a model in this process: pieces of one request after another; a number is seconds until the next."""
 
     def __init__(self, *answers: list[Any]) -> None:
         self.answers = list(answers)
@@ -151,7 +189,7 @@ class Scripted:
 
     def begin(self, request: Any) -> Any:
         self.requests.append(request)
-        pieces = iter(self.answers.pop(0))
+        pieces = iter(self.answers.pop(0) if request.max_tokens else ())  # a warm-up asks for none
 
         class Decoding:
             def __aiter__(self) -> Any:
@@ -159,7 +197,9 @@ class Scripted:
 
             async def __anext__(self) -> Any:
                 for piece in pieces:
-                    return piece
+                    if not isinstance(piece, float):
+                        return piece
+                    await anyio.sleep(piece)
                 raise StopAsyncIteration
 
             async def outcome(self) -> str:
@@ -209,6 +249,27 @@ async def test_the_model_in_this_process_calls_nothing_before_the_turn_is_certai
     committed.set()
     await taking.wait()
     assert given == ["It is warm."]
+
+
+@pytest.mark.parametrize("anyio_backend", [("asyncio", {"loop_factory": VirtualTimeLoop})])
+@pytest.mark.parametrize(
+    ("called_s", "said"),
+    [
+        (0.2, "One moment. It is warm."),  # 0.9 s after the question: the reply has begun, and needs no filler
+        (0.3, "Let me see. It is warm."),  # both are due at the same time
+        (0.31, "Let me see. It is warm."),
+        (1.5, "Let me see. It is warm."),
+        (FILLER_AFTER_S + FILLER_COVERS_S - MOMENT_AFTER_S - 0.1, "Let me see. It is warm."),
+        (FILLER_AFTER_S + FILLER_COVERS_S - MOMENT_AFTER_S + 0.1, "Let me see. One moment. It is warm."),
+    ],
+)
+async def test_for_one_wait_a_filler_or_the_moment_is_said_and_not_both(
+    called_s: float, said: str, tmp_path: "Path"
+) -> None:
+    responder, _ = embedded(tmp_path, [called_s, CALL], ["It is warm."], tools=[slow_weather], filler="Let me see.")
+    conversation = await Session(ScriptedListener(["How warm is it?"]), responder, SilentVoice()).start().wait()
+
+    assert conversation.utterances[-1].text == said
 
 
 async def test_without_tools_the_request_is_as_it_was(tmp_path: "Path") -> None:
