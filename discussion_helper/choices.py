@@ -23,6 +23,7 @@ __all__ = [
     "choose_llm",
     "describe_llm",
     "llm_of",
+    "model_named",
     "model_names",
     "recogniser_of",
     "second_of",
@@ -234,13 +235,20 @@ def _is_other_file(spec: str) -> bool:
     return exists or name.endswith(_OTHER_MODELS)
 
 
-def _model(field: str, name: str) -> Model:
+def model_named(field: str, name: str) -> Model:
+    """A model for "stt", "voice" or "wake_word" where no file may be named instead. Raises SettingError naming them."""
+    return _model(field, name, files=False)
+
+
+def _model(field: str, name: str, *, files: bool = True) -> Model:
     """A model of the manifest that fits the field. Raises SettingError naming those that do."""
     kind, noun, other = _KINDS[field]
     manifest = load_manifest()
     fitting = [model.name for model in manifest if model.kind == kind]
     if name not in fitting:
-        raise SettingError(f"{field}: there is no {noun} {name!r}.", fix=f"Use {' or '.join(fitting)}{other}.")
+        raise SettingError(
+            f"{field}: there is no {noun} {name!r}.", fix=f"Use {' or '.join(fitting)}{other if files else ''}."
+        )
     return manifest.model(name)
 
 

@@ -1,6 +1,9 @@
 """How a talk listens: which detectors hear a microphone, for those who hold a talk and those who replay one."""
 
-from discussion_helper.errors import ModelError
+from contextlib import suppress
+from pathlib import Path
+
+from discussion_helper.errors import ModelCorrupt, ModelError, ModelMissing, SettingError
 from discussion_helper.models import Store, load_manifest
 from discussion_helper.policy import wake_word_file
 from discussion_helper.tuning import Tuning
@@ -8,12 +11,12 @@ from discussion_helper.turn.pauses import PauseModel
 from discussion_helper.types import Policy
 from discussion_helper.vad.base import Detector
 from discussion_helper.vad.silero import SileroDetector
-from discussion_helper.vad.wake_word import WakeWordDetector
+from discussion_helper.vad.wake_word import WakeWordDetector, check_wake_word
 from discussion_helper.vad.webrtc import WebRtcDetector
 from discussion_helper.voice.assembly import hearing_of, overheard_of, overlap_of
 from discussion_helper.voice.hearing import EchoPath, Hearing
 
-__all__ = ["hearing_with", "judge_for"]
+__all__ = ["check_wake_of", "hearing_with", "judge_for"]
 
 
 def hearing_with(
@@ -30,8 +33,8 @@ def hearing_with(
 
     `interim`: whether it asks for the words of a turn that goes on, for them to be seen; they decide nothing.
     `pauses`: what was learned of the speaker, one for the whole session; None = nothing is.
-    Raises ModelMissing or ModelCorrupt for the neural detector or a wake word, ModelError where LiteRT is missing
-    for it, or as `judge_for`.
+    Raises ModelMissing or ModelCorrupt for the neural detector or a wake word, SettingError for a wake word's file of
+    one's own, ModelError where LiteRT is missing for it, or as `judge_for`.
     """
     eager: dict[str, Detector] = {"gate": WebRtcDetector(mode=2), "clean_gate": WebRtcDetector(mode=3)}
     gate, judge = WebRtcDetector(mode=2), judge_for(tuning or Tuning())
@@ -55,9 +58,33 @@ def hearing_with(
 def _wake_of(policy: Policy) -> tuple[WakeWordDetector, WakeWordDetector]:
     """Of the microphone, and of what the agent says; with a file the usual word's model has the other networks."""
     own = wake_word_file(policy.wake_word)
-    name = policy.wake_word if own is None else Policy().wake_word
-    folder = Store().path_of(load_manifest().model(name))
-    return WakeWordDetector(folder, own=own), WakeWordDetector(folder, own=own)
+    folder = _folder_of(policy.wake_word if own is None else Policy().wake_word)
+    try:
+        return WakeWordDetector(folder, own=own), WakeWordDetector(folder, own=own)
+    except ModelCorrupt as error:
+        if own is None:
+            raise
+        raise SettingError(f"wake_word: {error.what}", fix=error.fix) from error
+
+
+def check_wake_of(policy: Policy) -> None:
+    """See whether a wake word that is a file of one's own can be heard for, as far as the other networks are here.
+
+    Raises SettingError where it cannot, and ModelError where LiteRT is missing for it.
+    """
+    own = wake_word_file(policy.wake_word)
+    if policy.turn_policy != "wake_word" or own is None:
+        return
+    try:
+        check_wake_word(own)
+    except ModelCorrupt as error:
+        raise SettingError(f"wake_word: {error.what}", fix=error.fix) from error
+    with suppress(ModelMissing, ModelCorrupt):  # of the usual word, which can be fetched
+        _wake_of(policy)
+
+
+def _folder_of(name: str) -> Path:
+    return Store().path_of(load_manifest().model(name))
 
 
 def judge_for(tuning: Tuning) -> SileroDetector:

@@ -82,8 +82,9 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
 
 
 def _check(settings: Settings) -> None:
-    """What cannot become right while it is served. Models that are missing can. Raises SettingError."""
+    """What cannot become right while it is served. Models that are missing can. Raises SettingError, ModelError."""
     from discussion_helper.choices import check_tools, llm_of, recogniser_of, voice_of, wake_word_of
+    from discussion_helper.listening import check_wake_of
     from discussion_helper.stt.hints import Hints
     from discussion_helper.text_app import check_system
 
@@ -93,6 +94,7 @@ def _check(settings: Settings) -> None:
     recogniser_of(replace(settings, language="en"))  # that there is one of that name; every one knows English
     for choose in (voice_of, llm_of, wake_word_of):
         choose(settings)
+    check_wake_of(settings.policy)
 
 
 def _warn(settings: Settings, arguments: argparse.Namespace) -> None:
@@ -117,12 +119,12 @@ async def _serve(arguments: argparse.Namespace, settings: Settings, token: str, 
     from discussion_helper.session import Session
     from discussion_helper.text import Manager, SqliteThreads
     from discussion_helper.text.providers.deferred import DeferredProvider
-    from discussion_helper.text_app import data_folder, provider_for, step_for
+    from discussion_helper.text_app import data_folder, step_for
     from discussion_helper.tools.loading import load_tools
     from discussion_helper.web import Server, create_app
 
     parts = ServeParts(settings)
-    provider = DeferredProvider(lambda: provider_for(settings))
+    provider = DeferredProvider(parts.provider)
     tools = load_tools(settings.tools)
     path = arguments.store or await anyio.to_thread.run_sync(data_folder) / "threads.sqlite"
     async with AsyncExitStack() as stack:

@@ -1,21 +1,27 @@
 """What `discussion-helper serve` gives its app: sessions on this machine's devices, and what answers."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import logging
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
 from functools import partial
 
 from discussion_helper.app import open_talk, responder_for
-from discussion_helper.choices import choose_llm, recogniser_of
+from discussion_helper.choices import choose_llm, model_named, recogniser_of
 from discussion_helper.commands.interpreter import PromptInterpreter
-from discussion_helper.errors import ModelError, SettingError
+from discussion_helper.errors import DeviceError, ModelError, SettingError
 from discussion_helper.parts import Responder
 from discussion_helper.policy import wake_word_file
 from discussion_helper.session import Session
 from discussion_helper.settings import Settings
+from discussion_helper.text.providers.base import Provider
+from discussion_helper.text_app import provider_for
 from discussion_helper.web import Wish
 
 __all__ = ["ServeParts"]
+
+_DEVICES = ("microphone", "loudspeaker")
+_log = logging.getLogger(__name__)
 
 
 class ServeParts:
@@ -29,15 +35,25 @@ class ServeParts:
     async def open_voice(self, wish: Wish) -> AsyncIterator[Session]:
         """A session on the microphone and the loudspeaker. Raises SettingError, ModelError, DeviceError."""
         settings = self._wished(wish)
+        self._check_names(wish)
         if wish.language is None:
             _check_language(settings)
-        async with self._interpreter.watching(partial(open_talk, thread=wish.thread))(settings) as talk:
+        opening = self._interpreter.watching(partial(open_talk, thread=wish.thread))(settings)
+        async with AsyncExitStack() as stack:
+            with _servers_own("" if wish.language is None else "language"):
+                talk = await stack.enter_async_context(opening)
             yield talk.session
 
     def open_responder(self, wish: Wish) -> Responder:
         """What answers. Blocks while model files are hashed that were not before. Raises SettingError, ModelError."""
         settings = self._wished(wish)
-        return responder_for(choose_llm(settings), settings)
+        with _servers_own():
+            return responder_for(choose_llm(settings), settings)
+
+    def provider(self) -> Provider:
+        """What answers texts. Blocks as `open_responder`. Raises ModelError."""
+        with _servers_own():
+            return provider_for(self._settings)
 
     def _wished(self, wish: Wish) -> Settings:
         usual = self._settings
@@ -48,6 +64,32 @@ class ServeParts:
         return replace(
             usual, voice=wish.voice or usual.voice, language=wish.language or usual.language, policy=wish.policy
         )
+
+    def _check_names(self, wish: Wish) -> None:
+        """Raises SettingError that names those there are, and no files."""
+        if wish.voice is not None:
+            model_named("voice", wish.voice)
+        if wish.policy.turn_policy == "wake_word" and wish.policy.wake_word != self._settings.policy.wake_word:
+            model_named("wake_word", wish.policy.wake_word)
+
+
+@contextmanager
+def _servers_own(asked: str = "") -> Iterator[None]:
+    """A setting that became wrong while it is served is no request's fault, unless it is the one that was `asked` for.
+
+    Who asks can do nothing about it and does not know its files, so the reason goes to the log.
+    """
+    try:
+        yield
+    except SettingError as error:
+        field = error.what.partition(" ")[0].rstrip(":")
+        if field == asked:
+            raise
+        if field in _DEVICES:
+            raise DeviceError(error.what, fix=error.fix) from error
+        _log.warning("%s", error)
+        what = f"The server's own {field} cannot be used any more."
+        raise ModelError(what, fix="Ask whoever runs the server: its log says why.") from error
 
 
 def _check_language(settings: Settings) -> None:

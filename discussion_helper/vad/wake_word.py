@@ -12,7 +12,7 @@ from discussion_helper.errors import ModelCorrupt, ModelError, ModelMissing
 from discussion_helper.regular_file import regular_bytes
 from discussion_helper.vad.network import small_network
 
-__all__ = ["FIX_RUNTIME", "WakeWordDetector"]
+__all__ = ["FIX_RUNTIME", "WakeWordDetector", "check_wake_word"]
 
 FIX_RUNTIME = "Run: pip install 'ai-edge-litert>=2.1'"
 """Not this package with its extra: the one of its name on the package index is another."""
@@ -51,7 +51,7 @@ class WakeWordDetector:
         broken = _corrupt(folder) if own is None else _no_wake_word(own)
         try:
             self._mel, self._embedding = small_network(mel), small_network(embedding)
-            self._scores = _litert(network) if network.suffix.lower() == ".tflite" else _onnx(network)
+            self._scores = _scores_of(network)
             self._rows = np.zeros((_ROWS, _BANDS), np.float32)
             self._quiet_row = self._rows_of(np.zeros(_BEFORE + self.frame_samples, np.float32))[-1]
             self.reset()
@@ -88,6 +88,25 @@ class WakeWordDetector:
 
     def _embedded(self) -> NDArray[np.float32]:
         return _run(self._embedding, self._rows[None, :, :, None]).reshape(1, _VALUES)
+
+
+def check_wake_word(own: Path) -> None:
+    """See whether a file is a word's own network, alone: with the other two the detector sees more. Takes 0.02 s.
+
+    Raises ModelCorrupt where it is not, and ModelError where LiteRT, which runs .tflite, is not installed.
+    """
+    try:
+        score = _scores_of(own)(np.zeros((1, _STEPS, _VALUES), np.float32))
+    except ModelError:
+        raise
+    except Exception as error:  # the runtimes' errors share no base class
+        raise _no_wake_word(own) from error
+    if not 0.0 <= score <= 1.0:
+        raise _no_wake_word(own)
+
+
+def _scores_of(network: Path) -> _Scores:
+    return _litert(network) if network.suffix.lower() == ".tflite" else _onnx(network)
 
 
 def _run(network: Any, values: NDArray[np.float32]) -> NDArray[np.float32]:

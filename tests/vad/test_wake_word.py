@@ -1,6 +1,7 @@
 """The wake word's detector, with the real networks."""
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -13,7 +14,7 @@ from discussion_helper.audio.resample import resample
 from discussion_helper.errors import ModelCorrupt, ModelError, ModelMissing
 from discussion_helper.models import Store, load_manifest
 from discussion_helper.tts.piper import PiperSynthesiser
-from discussion_helper.vad.wake_word import WakeWordDetector
+from discussion_helper.vad.wake_word import WakeWordDetector, check_wake_word
 
 AUDIO = Path(__file__).parents[2] / "audio"
 CLIPS = ("speech", "noise", "backchannel")
@@ -90,9 +91,16 @@ def test_a_file_that_is_none_is_named_with_what_it_should_be(suffix: str, tmp_pa
         contents.append((folder("okay_nabu") / "embedding_model.onnx").read_bytes())  # takes something else
     for content in contents:
         other.write_bytes(content)
-        with pytest.raises(ModelCorrupt, match=rf"other\{suffix} is no wake word's network") as refused:
-            WakeWordDetector(folder("okay_nabu"), own=other)
-        assert "openWakeWord" in refused.value.fix
+        for look in (partial(WakeWordDetector, folder("okay_nabu"), own=other), partial(check_wake_word, other)):
+            with pytest.raises(ModelCorrupt, match=rf"other\{suffix} is no wake word's network") as refused:
+                look()
+            assert "openWakeWord" in refused.value.fix
+
+
+@pytest.mark.models
+def test_a_words_own_network_is_known_without_the_others() -> None:
+    check_wake_word(folder("okay_nabu") / "okay_nabu.tflite")
+    check_wake_word(folder("hey_jarvis") / "hey_jarvis_v0.1.onnx")
 
 
 @pytest.mark.models

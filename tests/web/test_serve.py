@@ -6,16 +6,17 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
-from discussion_helper.commands import serve
+from discussion_helper.commands import serve, serve_parts
 from discussion_helper.commands.serve_parts import ServeParts
-from discussion_helper.errors import SettingError
+from discussion_helper.errors import DeviceError, ModelError, SettingError
 from discussion_helper.policy import Policy
 from discussion_helper.settings import Settings
 from discussion_helper.web import Wish
@@ -117,9 +118,12 @@ def test_a_language_that_the_recogniser_does_not_know_is_in_the_way_of_voices_al
     assert "language: tiny.en knows English only, not de." in told
 
 
-def test_what_cannot_be_served_is_told_by_its_option(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_served_is_told_by_its_option(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     parser = argparse.ArgumentParser()
     serve.add_parser(parser.add_subparsers())
+    words = [tmp_path / "word.onnx", tmp_path / "word.tflite"]
+    for word in words:
+        word.write_bytes(b"no network")
     with served() as (_, url, _):
         for options, says in (
             (["--host", "0.0.0.0"], "host: "),
@@ -139,6 +143,7 @@ def test_what_cannot_be_served_is_told_by_its_option(monkeypatch: pytest.MonkeyP
             (["--tools", "no_such_module:weather"], "tools: there is no module no_such_module"),
             (["--tools", "discussion_helper.responder.base:is_loopback"], "tools: SmolLM2-135M, .* calls none"),
             (["--wake-word", "nonsense"], "wake_word: there is no wake word 'nonsense'"),
+            *((["--wake-word", str(word)], f"wake_word: .*{word.name} is no wake word's network") for word in words),
         ):
             arguments = parser.parse_args(["serve", *options])
             with pytest.raises(SettingError, match=says) as refused:
@@ -182,3 +187,63 @@ def test_a_client_names_no_wake_word_that_is_a_file_but_the_servers_own() -> Non
     with pytest.raises(SettingError, match="wake_word: it is a file"):
         ServeParts(Settings())._wished(Wish(policy=word))
     assert word == ServeParts(Settings(policy=word))._wished(Wish(policy=word)).policy
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("wish", "says"),
+    [
+        (Wish(voice="nonsense"), "voice: there is no voice 'nonsense'"),
+        (Wish(policy=Policy(turn_policy="wake_word", wake_word="nonsense")), "wake_word: there is no wake word"),
+    ],
+)
+async def test_a_client_is_told_of_the_names_there_are_and_of_no_files(wish: Wish, says: str) -> None:
+    with pytest.raises(SettingError, match=says) as refused:
+        async with ServeParts(Settings()).open_voice(wish):
+            pass
+    assert refused.value.fix.startswith("Use ")
+    assert "FILE" not in refused.value.fix
+
+
+@pytest.mark.anyio
+async def test_what_became_wrong_with_the_servers_own_file_is_no_requests_fault(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    word, model = tmp_path / "word.onnx", tmp_path / "gone.gguf"
+    heard = ServeParts(Settings(policy=Policy(turn_policy="wake_word", wake_word=str(word))))
+    answered = ServeParts(Settings(llm=str(model)))
+    with pytest.raises(ModelError, match="The server's own wake_word cannot be used any more") as voice:
+        async with heard.open_voice(Wish(policy=heard._settings.policy)):
+            pass
+    for make in (answered.provider, lambda: answered.open_responder(Wish())):
+        with pytest.raises(ModelError, match="The server's own llm cannot be used any more") as typed:
+            make()
+        assert str(tmp_path) not in str(typed.value)
+
+    assert str(tmp_path) not in str(voice.value)
+    assert "FILE" not in voice.value.fix + typed.value.fix
+    assert f"wake_word: {word} cannot be read" in caplog.text
+    assert f"llm: The language model {model} cannot be read" in caplog.text
+
+
+@pytest.mark.anyio
+async def test_a_language_that_was_asked_for_is_the_requests_fault_and_a_device_is_told_as_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refusing(error: SettingError) -> Any:
+        @asynccontextmanager
+        async def refuse(*_: Any, **__: Any) -> AsyncIterator[Any]:
+            raise error
+            yield
+
+        return refuse
+
+    for text, wish, kind in (
+        ("language: unknown.", Wish(language="xx"), SettingError),
+        ("language: unknown.", Wish(), ModelError),
+        ("microphone: it is gone.", Wish(), DeviceError),
+    ):
+        monkeypatch.setattr(serve_parts, "open_talk", refusing(SettingError(text, fix="Do it.")))
+        with pytest.raises(kind):
+            async with ServeParts(Settings()).open_voice(wish):
+                pass
