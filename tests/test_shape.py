@@ -28,6 +28,7 @@ LAYERS = (  # from the bottom; a module imports from its own layer and those bel
             "waiters",
             "event_loop",
             "policy",
+            "repeats",
             "revision",
             "types",
             "settings",

@@ -3,7 +3,9 @@
 import re
 import zlib
 
-__all__ = ["LEAST_VOICED_S", "compression_ratio", "doubtful", "goes_in_circles", "longest_run", "refusal", "words_in"]
+from discussion_helper.repeats import longest_run
+
+__all__ = ["LEAST_VOICED_S", "compression_ratio", "doubtful", "goes_in_circles", "refusal", "words_in"]
 
 LEAST_VOICED_S = 0.1
 """Less voice than this is no word; the shortest of 12 spoken digits held 0.29 s."""
@@ -74,16 +76,6 @@ def words_in(text: str) -> float:
     return max(len(spoken), len(re.findall(r"\w", text)) / 6)
 
 
-def longest_run(text: str) -> int:
-    """How often the most repeated one to four units in a row are said: 3 for "so it is it is it is".
-
-    Units are words, or characters in a text without spaces.
-    """
-    parts = [part for part in re.sub(r"[^\w\s]", "", text.lower()).split() if part]
-    units = parts if len(parts) > 1 else list("".join(parts))
-    return max((_run(units, size) for size in range(1, 5)), default=0)
-
-
 def goes_in_circles(text: str) -> bool:
     """Whether many of its word triples came before, as in "I'm not sure if I can do this, but I'm not sure if ...".
 
@@ -93,16 +85,6 @@ def goes_in_circles(text: str) -> bool:
     words = re.sub(r"[^\w\s]", "", text.lower()).split()
     triples = list(zip(words, words[1:], words[2:], strict=False))
     return len(triples) >= _LEAST_TRIPLES and len(set(triples)) < _FRESH * len(triples)
-
-
-def _run(units: list[str], size: int) -> int:
-    if len(units) < size:
-        return 0
-    same = longest = 0
-    for unit, other in zip(units, units[size:], strict=False):
-        same = same + 1 if unit == other else 0
-        longest = max(longest, same)
-    return 1 + longest // size
 
 
 def compression_ratio(text: str) -> float:

@@ -9,8 +9,9 @@ else. The rules, in this order:
    turned down, and that stopped when it was, was the agent's, whatever it sounded like.
 3. Words are one: at least `min_words` that are no listener's response, in at least `min_speech_s` of voice. Of a voice
    that goes on there must be 0.8 s, for a recogniser is often wrong about half a word.
-4. Nothing but listener's responses is none, once the voice has paused. Nor is a sound without words, nor one with words
-   of which the recogniser is not sure (`doubt.py`).
+4. Nothing but listener's responses is none, once the voice has paused for 0.15 s: the recogniser begins sooner, and who
+   goes on may say more. Nor is a sound without words, nor one with words of which the recogniser is not sure
+   (`doubt.py`).
 5. Who talks on for 2 s is interrupting, unless the recogniser was asked three times and there were no such words. Then
    the agent goes on, and the recogniser is asked again each time there is half as much more: words still interrupt.
    A voice that has paused by then is judged by all of its words.
@@ -107,6 +108,8 @@ class Decider:
         """It is a voice that the neural detector does not hear."""
         self._asked = 0
         self._unheard_at_s: float | None = None
+        self._unsettled: Verdict | None = None
+        """Why it is none, if the pause lasts in which that was read."""
         self._released = self._opens = self._dismissed = False
         self._voiced_s = self._others_s = self._ignored_s = self._quiet_s = 0.0
         self._beside_s = self._alone_s = self._grown_s = 0.0
@@ -141,6 +144,9 @@ class Decider:
             return self._dismiss(at_s) if self._is_wordless(at_s) else None
         if words.final and verdict.why != STOPPED and self._stopped_with_it():
             verdict = Verdict(Act.RESUME, "the agent's own voice")
+        if verdict.act is Act.RESUME and self._quiet_s < PAUSE_S:
+            self._unsettled = verdict
+            return None
         return self._conclude(verdict.act, verdict.why, at_s)
 
     def release(self) -> None:
@@ -157,7 +163,7 @@ class Decider:
     # -- when it is turned down
 
     def _begin(self, evidence: Evidence) -> None:
-        self.ducked_at_s, self.decided, self._unheard_at_s = evidence.at_s, None, None
+        self.ducked_at_s, self.decided, self._unheard_at_s, self._unsettled = evidence.at_s, None, None, None
         self.unheard = self._opens = False
         self._asked = 0
         self._judge.reset()
@@ -204,6 +210,10 @@ class Decider:
     def _decide(self, evidence: Evidence, since_s: float) -> Verdict | None:
         if self.decided is not None:
             return None
+        if self._grown_s:
+            self._unsettled = None
+        if self._unsettled is not None and evidence.quiet_s >= PAUSE_S:
+            return self._conclude(self._unsettled.act, self._unsettled.why, evidence.at_s)
         self._others_s = max(self._others_s, evidence.others_s)  # also when the turn has ended before it is decided
         if self._min_words == 0 and evidence.others_s > self._min_speech_s - ROUNDING_S:
             return self._conclude(Act.INTERRUPT, "voice", evidence.at_s)

@@ -16,12 +16,14 @@ the 171 did not: a talker whom the recogniser does not understand, and one each 
 Without the second reading (AGAIN) and what else came with it, ten did not.
 """
 
+from discussion_helper.repeats import longest_run
 from discussion_helper.voice.words import Words
 
 __all__ = [
     "AGAIN",
     "A_SECOND",
     "BASE",
+    "LOOP",
     "MOST",
     "MOST_GOING_ON",
     "MOST_UNHEARD",
@@ -43,6 +45,8 @@ STOP = 0.1
 """So much more for a stop word alone: not to be heard is worse there than to be heard wrongly."""
 MOST_UNHEARD = 0.95
 """Where the neural detector hears no voice."""
+LOOP = 3
+"""So often nobody says a phrase in a row: a recogniser that hears nothing does ("He's a good one.", of babble)."""
 WORDS_PER_S, UNSEEN_WORDS = 10.0, 1.5
 """Nobody says more, and the detector may miss a syllable or two. A recogniser that hears four words in an eighth of a
 second has made them up."""
@@ -61,7 +65,10 @@ class Doubt:
         `stops`: they are a stop word and nothing else. `unheard`: the neural detector hears no voice there. `again`:
         most of them were read before in less of the voice.
         """
-        can_be_said = stops or len(words.text.split()) <= UNSEEN_WORDS + WORDS_PER_S * words.voiced_s
+        can_be_said = stops or (
+            len(words.text.split()) <= UNSEEN_WORDS + WORDS_PER_S * words.voiced_s
+            and longest_run(words.text, shortest=2) < LOOP
+        )
         most = MOST_UNHEARD if unheard else self._most(words) + STOP * stops + AGAIN * (again and words.final)
         return can_be_said and words.doubt <= most + self._shift
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discussion_helper.stt.guards import compression_ratio, longest_run, refusal, words_in
+from discussion_helper.stt.guards import compression_ratio, refusal, words_in
 
 
 def refused(
@@ -110,23 +110,6 @@ def test_more_voice_is_a_reason_to_refuse_only_where_the_words_do_not_fill_it(
         fits = voiced_s + more_s <= 0.75 * words_in(text) or no_speech - logprob < 1.3
         why = refused(text, voiced_s=voiced_s + more_s, no_speech=no_speech, logprob=logprob)
         assert why == "" or (why == "no speech" and not fits)
-
-
-@pytest.mark.parametrize(
-    ("text", "run"),
-    [
-        ("", 0),
-        ("yes", 1),
-        ("No, no, no!", 3),
-        ("so it is it is it is", 3),
-        ("what is it what is it what is it", 3),
-        ("one two three four one two three four", 2),
-        ("hahahaha", 4),
-        ("はははは", 4),
-    ],
-)
-def test_how_often_something_is_said_in_a_row(text: str, run: int) -> None:
-    assert longest_run(text) == run
 
 
 @pytest.mark.parametrize(

@@ -482,3 +482,19 @@ def test_whatever_happens_it_is_turned_down_and_decided_in_turn_and_never_for_lo
     assert 0 == len(acts) % 2
     for (ducked_s, _), (decided_s, _) in zip(told[0::2], told[1::2], strict=True):
         assert decided_s - ducked_s <= 40 * 0.6 + 2.5
+
+
+def test_what_was_read_at_the_beginning_of_a_pause_dismisses_nobody_who_goes_on() -> None:
+    """The recogniser begins after 0.05 s of silence: a gap between two words."""
+    talk = Talk().go(0.05, eager=True).go(0.35, eager=True, voice=True).go(0.08).says("Mm-hm.", doubt=0.5)
+    assert [Act.DUCK] == talk.acts()
+
+    talk.go(0.3, eager=True, voice=True).go(0.08).says("Mm-hm, but where?", doubt=0.5)
+    assert [Act.DUCK, Act.INTERRUPT] == [act for act in talk.acts() if act is not Act.ASK]
+
+
+@pytest.mark.parametrize(("text", "why"), [("Mm-hm.", RESPONSE), ("", "more words than voice")])
+def test_it_does_once_the_pause_has_lasted(text: str, why: str) -> None:
+    talk = Talk().go(0.05, eager=True).go(0.35, eager=True, voice=True).go(0.08).says(text, refused=why)
+    assert Verdict(Act.RESUME, why) == talk.go(0.07).last
+    assert 2 == len(talk.acts())

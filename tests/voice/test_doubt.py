@@ -67,3 +67,14 @@ def test_a_shift_moves_it() -> None:
 
     assert not Doubt().is_small(words)
     assert Doubt(shift=0.2).is_small(words)
+
+
+def test_a_phrase_said_three_times_in_a_row_is_no_persons() -> None:
+    """A recogniser that hears babble says one over and over, and is fairly sure of it."""
+    loop = Words(text="He's a good one. He's a good one. He's a good one.", final=True, voiced_s=5.8, doubt=0.5)
+
+    assert not Doubt().is_small(loop)
+    assert not Doubt().is_small(loop, again=True)
+    assert Doubt().is_small(Words(text="he's a good one, a good one", final=True, voiced_s=2.0, doubt=0.5))
+    assert Doubt().is_small(Words(text="five five five", final=True, voiced_s=1.5, doubt=0.5))
+    assert Doubt().is_small(Words(text="stop it stop it stop it", final=True, voiced_s=1.5, doubt=0.5), stops=True)
