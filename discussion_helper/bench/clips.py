@@ -14,6 +14,7 @@ from discussion_helper.errors import AudioFileError
 __all__ = [
     "BARGE_IN_LEVELS",
     "BARGE_IN_S",
+    "FIX_CLIPS",
     "RATE",
     "SOUND_LEVEL",
     "SOUND_S",
@@ -28,6 +29,7 @@ __all__ = [
     "turns",
 ]
 
+FIX_CLIPS = "Name a folder with the project's clips: --clips FOLDER."
 RATE = 48_000
 VOICE_ENDS_S: Mapping[str, float] = {"jfk.wav": 10.46}
 """Where the rule of `analysis.voiced` is wrong: that recording goes on with the crowd, as loud as speech.
@@ -70,18 +72,19 @@ class Saying:
 
 
 def load_all(folder: Path) -> list[Clip]:
-    """The clips of a folder. Raises AudioFileError."""
-    return load_clips(folder)
+    """The clips of a folder. Raises AudioFileError, also where its manifest lists none."""
+    clips = load_clips(folder)
+    if not clips:
+        raise AudioFileError(f"{folder / 'manifest.csv'} lists no clips.", fix=FIX_CLIPS)
+    return clips
 
 
 def transcribed(clips: Sequence[Clip], language: str) -> list[Clip]:
     """Turns of one language whose words are known, a new speaker each time as far as there are."""
     found = [clip for clip in clips if _is_turn(clip, language)]
     if not found:
-        fix = "Name a folder with the project's clips: --clips FOLDER."
-        raise AudioFileError(
-            f'There is no clip of kind "speech" in {language!r} of 1 to 12 s with a transcript.', fix=fix
-        )
+        what = f'There is no clip of kind "speech" in {language!r} of 1 to 12 s with a transcript.'
+        raise AudioFileError(what, fix=FIX_CLIPS)
     return list(_by_turns(found))
 
 
@@ -91,20 +94,33 @@ def turns(clips: Sequence[Clip], language: str, count: int) -> list[Saying]:
 
 
 def barge_ins(clips: Sequence[Clip], language: str, count: int) -> list[Saying]:
-    """`count` clips of 1 to 6 s, at -18, -24 and -30 dBFS in turn, and each clip at another level in each round."""
+    """`count` clips of 1 to 6 s, at -18, -24 and -30 dBFS in turn, and each clip at another level in each round.
+
+    Raises AudioFileError.
+    """
     short = [clip for clip in transcribed(clips, language) if clip.duration_s <= BARGE_IN_S]
+    if not short:
+        what = f'There is no clip of kind "speech" in {language!r} of 1 to 6 s with a transcript.'
+        raise AudioFileError(what, fix=FIX_CLIPS)
     places = [(round_, place) for round_ in range(count // len(short) + 1) for place in range(len(short))]
     levels = len(BARGE_IN_LEVELS)
     return [_said(short[place], BARGE_IN_LEVELS[(round_ + place) % levels]) for round_, place in places[:count]]
 
 
 def noises(clips: Sequence[Clip], count: int) -> list[Saying]:
-    """`count` sounds that are no turn: noises and music as recorded first, then the short sounds of conversations."""
+    """`count` sounds that are no turn: noises and music as recorded first, then the short sounds of conversations.
+
+    Raises AudioFileError.
+    """
     noise = [_said(clip, None) for clip in clips if clip.kind in ("noise", "music")]
     sounds = [
         clip for clip in clips if clip.kind == "backchannel" and not clip.transcript and clip.duration_s <= SOUND_S
     ]
-    return [*noise, *(_said(clip, SOUND_LEVEL) for clip in sounds)][:count]
+    found = [*noise, *(_said(clip, SOUND_LEVEL) for clip in sounds)][:count]
+    if not found:
+        what = 'There is no clip of kind "noise" or "music", and no short one of kind "backchannel" without words.'
+        raise AudioFileError(what, fix=FIX_CLIPS)
+    return found
 
 
 def _is_turn(clip: Clip, language: str) -> bool:

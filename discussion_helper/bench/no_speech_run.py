@@ -10,10 +10,12 @@ import numpy as np
 from discussion_helper.audio.clips import Clip
 from discussion_helper.audio.files import load
 from discussion_helper.audio.frames import Frame, Samples, silence
+from discussion_helper.bench.clips import FIX_CLIPS
 from discussion_helper.bench.listening import segmenter_with
 from discussion_helper.bench.no_speech import RATE, Piece, no_speech, sound_sources
 from discussion_helper.bench.progress import Progress
 from discussion_helper.bench.recognition import recognise_all
+from discussion_helper.errors import AudioFileError
 from discussion_helper.settings import Settings
 from discussion_helper.stt.base import Recognised
 from discussion_helper.turn.endpointing import SilenceEndpointer
@@ -96,18 +98,27 @@ def run_no_speech(clips: Sequence[Clip], settings: Settings, minutes: float, pro
 
 def with_speech(pieces: Sequence[Piece], clips: Sequence[Clip]) -> Iterator[Piece]:
     """Behind every tenth one somebody speaks, with a pause before and after: the detectors are as in a talk, and that
-    somebody is heard says that the rest is measured.
+    somebody is heard says that the rest is measured. Raises AudioFileError where there is nobody.
     """
-    shortest, longest = _SPOKEN_S
-    spoken = [clip for clip in clips if clip.kind == SPOKEN and shortest <= clip.duration_s <= longest]
-    english = [clip for clip in spoken if clip.language == "en" and clip.transcript]
-    sayings = cycle([(clip.path.name, load(clip.path, RATE).samples) for clip in english])
+    sayings = cycle([(clip.path.name, load(clip.path, RATE).samples) for clip in _spoken(clips)])
     pause = silence(_PAUSE_S, RATE)
     for number, piece in enumerate(pieces, 1):
         yield piece
-        if number % EVERY == 0 and english:
+        if number % EVERY == 0:
             name, samples = next(sayings)
             yield Piece(SPOKEN, name, 0.0, np.concatenate((pause, samples, pause)))
+
+
+def _spoken(clips: Sequence[Clip]) -> list[Clip]:
+    shortest, longest = _SPOKEN_S
+    spoken = [clip for clip in clips if clip.kind == SPOKEN and shortest <= clip.duration_s <= longest]
+    english = [clip for clip in spoken if clip.language == "en" and clip.transcript]
+    if not english:
+        what = (
+            "There is no clip of kind \"speech\" in 'en' of 1 to 8 s with a transcript, to see that somebody is heard."
+        )
+        raise AudioFileError(what, fix=FIX_CLIPS)
+    return english
 
 
 def taken_in(pieces: Sequence[Piece]) -> Iterator[Taken]:

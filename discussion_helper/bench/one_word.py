@@ -9,7 +9,9 @@ import numpy as np
 from discussion_helper.audio.analysis import voiced
 from discussion_helper.audio.files import load
 from discussion_helper.audio.frames import Frame, Samples
+from discussion_helper.bench.clips import FIX_CLIPS
 from discussion_helper.bench.listening import read_turn
+from discussion_helper.errors import AudioFileError
 from discussion_helper.stt.base import Recogniser
 from discussion_helper.turn.turns import TurnEnded, TurnSegmenter
 
@@ -64,12 +66,17 @@ class WordRow:
 
 
 def recorded_words(folder: Path, most: int = 20) -> list[Word]:
-    """Pieces of 0.2 to 0.6 s between two silences: "no", "okay", numbers, and the like. Blocks while it loads."""
+    """Pieces of 0.2 to 0.6 s between two silences: "no", "okay", numbers, and the like. Blocks while it loads.
+
+    Raises AudioFileError.
+    """
     found: list[Word] = []
     for name in _SINGLE:
         samples = load(folder / name, RATE).samples
         for start, stop in _pieces(samples):
             found.append(Word(f"{Path(name).stem}@{start / 100:.2f}", samples[start * 160 : stop * 160]))
+    if not found:
+        raise AudioFileError(f"No word stands alone in the recordings of {folder}.", fix=FIX_CLIPS)
     return found[:most]
 
 

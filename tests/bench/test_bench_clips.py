@@ -2,11 +2,16 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+import soundfile
 
 from discussion_helper.audio.analysis import voiced
 from discussion_helper.audio.clips import Clip
+from discussion_helper.bench import one_word
 from discussion_helper.bench.clips import barge_ins, load_all, noises, transcribed, turns
+from discussion_helper.bench.no_speech import no_speech, sound_sources
+from discussion_helper.bench.no_speech_run import with_speech
 from discussion_helper.errors import AudioFileError
 
 FOLDER = Path(__file__).parents[2] / "audio"
@@ -59,3 +64,27 @@ def test_noises_hold_no_words_and_come_first(clips: list[Clip]) -> None:
 def test_a_language_that_nobody_speaks_is_named(clips: list[Clip]) -> None:
     with pytest.raises(AudioFileError, match=r"'xx'.*--clips"):
         transcribed(clips, "xx")
+
+
+def test_where_nothing_can_be_said_it_is_refused_and_not_measured(clips: list[Clip]) -> None:
+    turns_alone = [clip for clip in clips if clip.kind == "speech"]
+    long = [clip for clip in turns_alone if clip.duration_s > 6.0]
+    assert long
+    with pytest.raises(AudioFileError, match=r"of 1 to 6 s with a transcript.*--clips"):
+        barge_ins(long, "en", 3)
+    with pytest.raises(AudioFileError, match=r'kind "noise" or "music".*--clips'):
+        noises(turns_alone, 3)
+
+
+def test_no_speech_is_not_measured_where_nobody_says_that_it_is(clips: list[Clip]) -> None:
+    pieces = list(no_speech(sound_sources([]), seconds=60.0, seed=1))
+    with pytest.raises(AudioFileError, match=r"of 1 to 8 s with a transcript.*--clips"):
+        list(with_speech(pieces, [clip for clip in clips if clip.kind != "speech"]))
+
+
+def test_recordings_in_which_no_word_stands_alone_are_refused(tmp_path: Path) -> None:
+    for name in one_word._SINGLE:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        soundfile.write(tmp_path / name, np.full(16_000, 0.1, np.float32), 16_000)
+    with pytest.raises(AudioFileError, match=r"No word stands alone.*--clips"):
+        one_word.recorded_words(tmp_path)

@@ -58,15 +58,19 @@ def test_what_needs_no_devices_is_measured_without_them(
     """Where there are none, and where what is measured cannot be: the rest goes on, and the exit code says so."""
     monkeypatch.setattr("sys.platform", "darwin")
     (tmp_path / "clips").mkdir()
-    header = (FOLDER / "manifest.csv").read_text(encoding="utf-8").partition("\n")[0]
-    (tmp_path / "clips" / "manifest.csv").write_text(f"{header}\n", encoding="utf-8")
+    header, *rows = (FOLDER / "manifest.csv").read_text(encoding="utf-8").splitlines()
+    noise = next(row for row in rows if ",noise," in row)
+    (tmp_path / "clips" / "manifest.csv").write_text(f"{header}\n{noise}\n", encoding="utf-8")
+    (tmp_path / "clips" / "noise").mkdir()
+    (tmp_path / "clips" / noise.partition(",")[0]).write_bytes((FOLDER / noise.partition(",")[0]).read_bytes())
 
     code = run("--only", *bench.IN_PROCESS, "--output", str(tmp_path), "--clips", str(tmp_path / "clips"), "--quick")
 
     assert 1 == code
     told = capsys.readouterr()
-    for name in ("onsets", "recognition"):
+    for name in ("onsets", "recognition", "no-speech"):
         assert f"{name}: There is no clip of kind" in told.err
+    assert "one-word: " in told.err
     assert "clips holds no turns." in told.err
     assert "could not be measured" in told.out
 
@@ -136,6 +140,15 @@ def test_an_output_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 def test_a_folder_without_clips_is_named(tmp_path: Path) -> None:
     with pytest.raises(AudioFileError, match=r"manifest\.csv"):
         run("--output", str(tmp_path), "--clips", str(tmp_path / "none"))
+
+
+@pytest.mark.usefixtures("models_here")
+@pytest.mark.parametrize("name", bench.RUNS)
+def test_a_manifest_without_a_clip_is_refused_before_anything_is_measured(name: str, tmp_path: Path) -> None:
+    header = (FOLDER / "manifest.csv").read_text(encoding="utf-8").partition("\n")[0]
+    (tmp_path / "manifest.csv").write_text(f"{header}\n", encoding="utf-8")
+    with pytest.raises(AudioFileError, match=r"manifest\.csv lists no clips\..*--clips FOLDER"):
+        run("--only", name, "--output", str(tmp_path / "out"), "--clips", str(tmp_path))
 
 
 @pytest.mark.usefixtures("models_here")
