@@ -15,7 +15,7 @@ from discussion_helper.audio.frames import Samples
 from discussion_helper.audio.resample import resample
 from discussion_helper.bench.barge_in_run import BargeIn
 from discussion_helper.bench.progress import Progress
-from discussion_helper.bench.words import word_errors, words_of, words_reached
+from discussion_helper.bench.words import said_once, word_errors, words_of, words_reached
 from discussion_helper.models import Store, load_manifest
 from discussion_helper.settings import Settings
 from discussion_helper.stt.base import Recognised
@@ -162,7 +162,8 @@ def count_played(barge_ins: Sequence[BargeIn], settings: Settings) -> list[Barge
 
 
 def _reached(one: BargeIn, result: Recognised) -> int:
-    return words_reached(words_of(one.said), words_of(result.text))
+    said = words_of(one.said)
+    return words_reached(said, said_once(words_of(result.text), said))
 
 
 def _timed(recognise: Callable[[Samples], str], sound: Samples) -> tuple[str, float]:

@@ -1,12 +1,12 @@
 """Words, for comparing what was said with what was understood."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
 from discussion_helper.tts.speakable import speakable
 
-__all__ = ["word_errors", "words_of", "words_reached"]
+__all__ = ["said_once", "word_errors", "words_of", "words_reached"]
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
@@ -34,3 +34,33 @@ def words_reached(said: Sequence[str], heard: Sequence[str]) -> int:
         return min(len(said), len(heard))
     last = blocks[-1]
     return min(len(said), last.a + last.size + len(heard) - last.b - last.size)
+
+
+def said_once(heard: Sequence[str], said: Sequence[str]) -> list[str]:
+    """What was heard without what a recogniser says over and over where nothing is said any more.
+
+    Of words that follow themselves, and do not do so in `said`, the first time stays; a last time that breaks off goes.
+    """
+    found, at = list(heard), 0
+    while at < len(found):
+        size = next((size for size in _periods(found, at) if not _holds(said, found[at : at + 2 * size])), 0)
+        if size:
+            del found[at + size : _period_end(found, at, size)]
+        at += 1
+    return found
+
+
+def _periods(words: Sequence[str], at: int) -> Iterator[int]:
+    sizes = range(1, (len(words) - at) // 2 + 1)
+    return (size for size in sizes if words[at : at + size] == words[at + size : at + 2 * size])
+
+
+def _period_end(words: Sequence[str], at: int, size: int) -> int:
+    end = at + size
+    while end < len(words) and words[end] == words[end - size]:
+        end += 1
+    return end
+
+
+def _holds(said: Sequence[str], part: Sequence[str]) -> bool:
+    return any(list(said[start : start + len(part)]) == list(part) for start in range(len(said) - len(part) + 1))

@@ -3,7 +3,7 @@
 import pytest
 
 from discussion_helper.bench.texts import TEXTS
-from discussion_helper.bench.words import word_errors, words_of, words_reached
+from discussion_helper.bench.words import said_once, word_errors, words_of, words_reached
 
 
 def test_case_punctuation_and_digits_make_no_difference() -> None:
@@ -38,6 +38,22 @@ def test_word_errors_are_replaced_dropped_and_inserted_words(heard: str, errors:
 )
 def test_the_words_that_have_gone_by_are_counted_in_spite_of_mistakes(heard: str, reached: int) -> None:
     assert words_reached(words_of("The old lighthouse stands on a narrow strip"), words_of(heard)) == reached
+
+
+@pytest.mark.parametrize(
+    ("heard", "once"),
+    [
+        ("bread needs flour bread needs flour bread needs", "bread needs flour"),
+        ("the the the bread", "the bread"),
+        ("bread needs flour and water", "bread needs flour and water"),
+        ("so it rose and rose and rose", "so it rose and rose and rose"),  # as it is said
+        ("", ""),
+    ],
+)
+def test_what_a_recogniser_says_over_and_over_counts_once(heard: str, once: str) -> None:
+    said = words_of("Bread needs flour and water, so it rose and rose and rose.")
+
+    assert once.split() == said_once(heard.split(), said)
 
 
 def test_the_texts_are_counted_alike_as_words_and_between_spaces() -> None:
