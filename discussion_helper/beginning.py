@@ -15,8 +15,11 @@ __all__ = ["begins"]
 async def begins(generation: Generation, turn: Utterance, *, by: TakingBack, tells: NotUnderstood) -> bool | None:
     """Wait for something to say about the turn; False when there is nothing, None when the user goes on with it.
 
-    That it takes long is told. Raises what the responder or the listener failed with.
+    Who went on while the turn was read does not hear the beginning of an answer to half of what was said. That it takes
+    long is told. Raises what the responder or the listener failed with.
     """
+    if await by.goes_on(turn):
+        return None
     if generation.ahead:
         return True
     began = None

@@ -2,7 +2,7 @@
 
 import anyio
 
-from discussion_helper.background import isolated
+from discussion_helper.background import LET_GO_S, Background, isolated
 from discussion_helper.generation import Generation
 from discussion_helper.parts import Listener, Reopens
 from discussion_helper.types import SpokenUtterance, Utterance
@@ -44,6 +44,18 @@ class TakingBack:
             ready = await generation.ready()
             tasks.cancel_scope.cancel()
         return None if goes_on else ready
+
+    async def goes_on(self, turn: Utterance) -> bool:
+        """Whether the user has gone on with this turn already, of whose reply nothing was heard; waits for nothing."""
+        if not self._may(turn):
+            return False
+        assert isinstance(self._listener, Reopens)
+        resumed = Background(self._listener.resumed, name="the listener's resumed").start()
+        try:
+            speaks = await resumed.ends(within_s=0.0) and resumed.error is None
+        finally:
+            await resumed.stop(within_s=LET_GO_S)
+        return speaks and self._listener.reopen(within_s=UNHEARD_S)
 
     def reopen(self, turn: Utterance | None) -> bool:
         """The user has cut the reply to this turn by speaking: whether that goes on with it."""

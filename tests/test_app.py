@@ -175,8 +175,11 @@ async def test_a_responder_and_a_thread_of_ones_own_on_real_ears_and_voice(tmp_p
         talk.session.start()
         assert talk.files is not None
         talk.files.say(0)
-        user, agent = await anext(events), await anext(events)
+        said = [await anext(events)]
+        while said[-1].data["speaker"] == "user" or said[-1].data["interrupted"]:
+            said.append(await anext(events))  # a machine that loses sound in mid-clip hears who goes on with a turn
 
-    assert ["user", "agent"] == [utterance.speaker for utterance in stored]
-    assert [user.data["text"]] == own.heard
+    *_, user, agent = said
+    assert ["user", "agent"] == [utterance.speaker for utterance in stored[-2:]]
+    assert user.data["text"] == own.heard[-1]
     assert ("Ten meters.", True, "Dictionary") == (agent.data["text"], own.closed, talk.responder)

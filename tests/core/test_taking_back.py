@@ -54,11 +54,17 @@ class Person:
         self._reporter.report("partial", speaker="user", text=whole, stable="", pause=whole)
 
     def end(self, text: str) -> None:
+        self.read(self.over(text))
+
+    def over(self, text: str) -> SpokenUtterance:
+        """The end of a turn that has yet to be `read`."""
         before, self._open, self.speaking = self._open, None, False
         whole = f"{before.text} {text}" if before is not None and text else text
         began_s, ended_s = before.started_s if before else self._began_s, self._reporter.now() - END_S
         revises = before.text if before is not None and text else ""
-        turn = SpokenUtterance("user", whole, began_s, ended_s, endpoint_s=END_S, decided=True, revises=revises)
+        return SpokenUtterance("user", whole, began_s, ended_s, endpoint_s=END_S, decided=True, revises=revises)
+
+    def read(self, turn: SpokenUtterance) -> None:
         self._turns.append(turn)
         self._tell()
 
@@ -164,6 +170,26 @@ async def test_who_goes_on_is_answered_once(delay_s: float) -> None:
     revised = [event.data for event in [e async for e in events] if "revises" in event.data]
     assert 1 == len(revised)
     assert {"speaker", "text", "interrupted", "revises"} == set(revised[0])
+
+
+@pytest.mark.parametrize("ahead", [False, True])
+async def test_who_went_on_while_the_turn_was_read_hears_nothing_of_an_answer_to_its_beginning(ahead: bool) -> None:
+    session, person, _, _ = await begun(delay_s=0.0)
+    person.begin()
+    await anyio.sleep(0.5 + END_S)
+    beginning = person.over("I want")
+    if ahead:
+        person.pause("I want")
+    await anyio.sleep(0.2)
+    person.begin()
+    await anyio.sleep(0.5)
+    person.read(beginning)
+    await anyio.sleep(0.5)
+    assert [("user", "I want", False)] == told(session)
+    person.end("a pizza")
+    await anyio.sleep(4.0)
+    await session.stop()
+    assert told(session) == WHOLE
 
 
 async def test_what_was_heard_of_the_reply_stays_before_it() -> None:
