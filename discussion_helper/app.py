@@ -3,7 +3,7 @@
 import logging
 import math
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -40,8 +40,10 @@ from discussion_helper.voice.devices import RATE, Devices, file_devices, sound_d
 from discussion_helper.voice.engine import AudioEngine
 from discussion_helper.voice.governing import Switch, governed
 from discussion_helper.voice.health import Health
+from discussion_helper.voice.heard_out import heard_out
 from discussion_helper.voice.hearing import EchoPath as AnyEchoPath
 from discussion_helper.voice.hearing import Hearing
+from discussion_helper.voice.microphone import MicrophoneListener
 from discussion_helper.voice.pause_file import PauseFile
 from discussion_helper.voice.scoring import Scorer, ScoringThread
 from discussion_helper.voice.session_language import language_of
@@ -71,6 +73,8 @@ class Talk:
     """Where all of it is recorded, if anywhere."""
     thread: Thread | None = None
     """Where its turns are kept, if anywhere."""
+    heard_out: Callable[[], Awaitable[None]] | None = None
+    """Returns once no turn can come any more of what the microphone has delivered so far; None = that is not known."""
 
 
 @asynccontextmanager
@@ -121,10 +125,16 @@ async def open_talk(
                 recording.follow(session)
             heard, played, files = devices.microphone, devices.loudspeaker, devices.files
             async with governed(session, engine.lag, **_switches(recogniser), budgets=_budgets(choices)):
-                yield Talk(session, heard, played, answers, files, engine.health, recording, thread)
+                out = _heard_out(session, devices)
+                yield Talk(session, heard, played, answers, files, engine.health, recording, thread, out)
         finally:
             with anyio.CancelScope(shield=True):
                 await session.stop()
+
+
+def _heard_out(session: Session, devices: Devices) -> Callable[[], Awaitable[None]] | None:
+    listener = session.discussion.listener
+    return partial(heard_out, devices.inbox, listener.rested) if isinstance(listener, MicrophoneListener) else None
 
 
 def _devices(settings: Settings) -> Devices:

@@ -6,9 +6,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import anyio
+import numpy as np
 import pytest
+import soundfile
 
 from discussion_helper import app
+from discussion_helper.commands.talk_files import FOLLOWED, UNDERSTOOD_WITHIN_S, RecordedTurns
 from discussion_helper.event import Event
 from discussion_helper.governor import SHEDS
 from discussion_helper.models import Store, load_manifest
@@ -181,3 +185,24 @@ async def test_one_moment_is_said_in_the_language_that_was_found(
             said.append((given["moment"](), given["filler"]()))
 
     assert [("", ""), ("Einen Moment.", "Mal sehen.")] == said
+
+
+@pytest.mark.parametrize(
+    ("dbfs", "after"), [(None, ()), pytest.param(-30.0, (CLIP,), marks=pytest.mark.slow)], ids=["silence", "noise"]
+)
+async def test_a_recording_in_which_nobody_speaks_is_not_waited_for(
+    tmp_path: Path, dbfs: float | None, after: tuple[Path, ...]
+) -> None:
+    """And the one after it is heard, answered, and waited for."""
+    level = 0.0 if dbfs is None else 10.0 ** (dbfs / 20.0)
+    nobody, told = tmp_path / "nobody.wav", list[str]()
+    soundfile.write(nobody, np.random.default_rng(1).normal(0.0, level, 24_000).astype(np.float32), 48_000)
+    settings = Settings(inputs=(nobody, *after), output=tmp_path / "talk.wav")
+    async with app.open_talk(settings, responder=Clerk()) as talk:
+        assert talk.files is not None
+        names, events = [path.name for path in settings.inputs], talk.session.events(*FOLLOWED)
+        turns = RecordedTurns(talk.files, names, events, told.append, heard_out=talk.heard_out)
+        talk.session.start()
+        with anyio.fail_after(UNDERSTOOD_WITHIN_S):
+            assert len(after) == await turns.hold()
+    assert ["Nothing was understood in nobody.wav."] == told

@@ -95,7 +95,9 @@ class TalkCourse:
     async def _say_recordings(self, settings: Settings, events: Subscription[Event]) -> None:
         assert self._talk.files is not None
         names = [path.name for path in settings.inputs]
-        self._understood = await RecordedTurns(self._talk.files, names, events, self._face.tell).hold()
+        heard_out = self._talk.heard_out
+        turns = RecordedTurns(self._talk.files, names, events, self._face.tell, heard_out=heard_out)
+        self._understood = await turns.hold()
         await self._finish()
 
     async def _finish(self) -> None:

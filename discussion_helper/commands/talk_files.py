@@ -1,6 +1,6 @@
 """A talk with recorded speech as the user: one recording a turn."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future
 from typing import Any, Protocol
 
@@ -15,6 +15,7 @@ __all__ = [
     "ENDS_WITHIN_S",
     "FOLLOWED",
     "HELD_TURN_S",
+    "NOTICED_S",
     "PUT_OFF_S",
     "UNDERSTOOD_WITHIN_S",
     "RecordedTurns",
@@ -23,6 +24,9 @@ __all__ = [
 
 UNDERSTOOD_WITHIN_S = 30.0
 """After the end of a recording: a turn takes 1 s to end and 1 s to be recognised; 14 s were seen on a busy machine."""
+NOTICED_S = 0.5
+"""After the end of a recording: how long a voice at its very end may take to be noticed, 0.1 to 0.2 s. Where none was
+by then, and nothing that was heard waits to be read, nobody spoke, and no turn is waited for."""
 ENDS_WITHIN_S = 2.0
 """After a recording that was cut off: how long the end of the session is waited for, which is what cut it then."""
 HELD_TURN_S = 0.3
@@ -51,13 +55,23 @@ class RecordedTurns:
     """
 
     def __init__(
-        self, sayer: Sayer, names: Sequence[str], events: Subscription[Event], tell: Callable[[str], None]
+        self,
+        sayer: Sayer,
+        names: Sequence[str],
+        events: Subscription[Event],
+        tell: Callable[[str], None],
+        *,
+        heard_out: Callable[[], Awaitable[object]] | None = None,
     ) -> None:
-        """`tell` is told of recordings in which nothing was understood."""
+        """`tell` is told of recordings in which nothing was understood.
+
+        `heard_out` returns once no turn can come any more of what was said so far; None = that is not known.
+        """
         self._sayer = sayer
         self._names = names
         self._events = events
         self._tell = tell
+        self._heard_out = heard_out
         self._turns = 0
         """User turns since the recording under way began."""
         self._unclear = 0
@@ -100,8 +114,19 @@ class RecordedTurns:
     async def _read(self) -> bool:
         """Wait for the first turn of a recording that is over, understood or not; whether it came."""
         with anyio.move_on_after(UNDERSTOOD_WITHIN_S):
-            await self._until(lambda: self._turns + self._unclear > 0)
+            async with anyio.create_task_group() as tasks:
+                if self._heard_out is not None:
+                    tasks.start_soon(self._no_longer, self._heard_out, tasks.cancel_scope)
+                await self._until(lambda: self._turns + self._unclear > 0)
+                tasks.cancel_scope.cancel()
         return self._turns + self._unclear > 0
+
+    async def _no_longer(self, heard_out: Callable[[], Awaitable[object]], scope: anyio.CancelScope) -> None:
+        """Cancel the wait for a turn where none is to come."""
+        await anyio.sleep(NOTICED_S)
+        await heard_out()
+        await anyio.sleep(HELD_TURN_S)
+        scope.cancel()
 
     async def _goes_on(self, within_s: float) -> bool:
         """Wait for the end of the answer, and then `within_s` seconds for one more turn or answer; whether it came."""

@@ -128,6 +128,11 @@ class MicrophoneListener:
         self._check_here()
         await self._rejoining.resumed()
 
+    async def rested(self) -> None:
+        """Return when no turn is open, and none waits for its text."""
+        while self._open_turns:
+            await self._changed.wait()
+
     def reopen(self, *, within_s: float) -> bool:
         """What is being said goes on with the turn given last, if it began within so long after that one's end.
 

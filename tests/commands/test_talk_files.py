@@ -12,6 +12,7 @@ from discussion_helper.commands.talk_files import (
     ANOTHER_TURN_S,
     FOLLOWED,
     HELD_TURN_S,
+    NOTICED_S,
     UNDERSTOOD_WITHIN_S,
     RecordedTurns,
 )
@@ -101,13 +102,13 @@ class Room:
 
 
 async def hold(
-    room: Room, count: int, *, delay_s: float = 0.5, answer_s: float = 1.0, **more: Any
+    room: Room, count: int, *, delay_s: float = 0.5, answer_s: float = 1.0, heard_out: Any = None, **more: Any
 ) -> tuple[int, list[str], float]:
     """How many clips were understood, what was told, and when it was over."""
     session = Session(room, EchoResponder(1, delay_s), SilentVoice(answer_s), **more)
     told: list[str] = []
     names = [f"{number}.wav" for number in range(count)]
-    recorded = RecordedTurns(room, names, session.events(*FOLLOWED), told.append)
+    recorded = RecordedTurns(room, names, session.events(*FOLLOWED), told.append, heard_out=heard_out)
     session.start()
     understood = await recorded.hold()
     at_s = session.state["elapsed_s"]
@@ -213,6 +214,38 @@ async def test_a_clip_in_which_nothing_is_heard_is_told_and_left_behind() -> Non
     understood, told, _ = await hold(room, 2)
 
     assert (1, ["Nothing was understood in 0.wav."]) == (understood, told)
+    assert [(0, 0.0), (1, CLIP_S + UNDERSTOOD_WITHIN_S)] == room.said
+
+
+async def at_once() -> None:
+    """Nothing of what was said is open or being read."""
+
+
+async def test_a_clip_in_which_nobody_speaks_is_left_behind_as_soon_as_that_is_known() -> None:
+    room = Room([], [(3.2, "Two.")])
+
+    understood, told, _ = await hold(room, 2, heard_out=at_once)
+
+    assert (1, ["Nothing was understood in 0.wav."]) == (understood, told)
+    assert [(0, 0.0), (1, CLIP_S + NOTICED_S + HELD_TURN_S)] == room.said
+
+
+async def test_a_turn_that_is_open_or_being_read_is_waited_for() -> None:
+    room = Room([(3.0 + 20.0, "One.")], [(3.0 + 20.0, "Two.")])
+
+    async def read_at_length() -> None:
+        await anyio.sleep(20.0)
+
+    understood, told, _ = await hold(room, 2, heard_out=read_at_length)
+
+    assert (2, []) == (understood, told)
+
+
+async def test_what_cannot_be_known_is_waited_for_no_longer_than_before() -> None:
+    room = Room([], [(4.0, "Two.")])
+
+    await hold(room, 2, heard_out=anyio.sleep_forever)
+
     assert [(0, 0.0), (1, CLIP_S + UNDERSTOOD_WITHIN_S)] == room.said
 
 

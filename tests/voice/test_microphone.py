@@ -111,6 +111,20 @@ class Heard:
         self.utterances.extend([u async for u in self.listener.utterances()])
 
 
+async def test_it_rests_when_no_turn_is_open_or_waits_for_its_text() -> None:
+    async with Heard(FakeRecogniser("hello there", takes_s=5.0)) as heard:
+        began_s = anyio.current_time()
+        await heard.listener.rested()
+        assert anyio.current_time() == began_s
+
+        await turn(heard.listener)
+        await heard.listener.rested()
+        assert anyio.current_time() - began_s == pytest.approx(1.0 + 5.0, abs=0.01)
+        await anyio.sleep(0.01)
+
+    assert ["hello there"] == [utterance.text for utterance in heard.utterances]
+
+
 async def test_it_is_a_listener_that_can_be_muted() -> None:
     listener = MicrophoneListener(FakeRecogniser(), FakeMicrophone())
 
