@@ -4,6 +4,7 @@ import anyio
 
 from discussion_helper.background import unwrapped
 from discussion_helper.errors import NothingToSay
+from discussion_helper.event_loop import start_in
 from discussion_helper.generation import Generation
 from discussion_helper.not_understood import SLOW_S, NotUnderstood
 from discussion_helper.taking_back import TakingBack
@@ -30,7 +31,7 @@ async def begins(generation: Generation, turn: Utterance, *, by: TakingBack, tel
 
     try:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(tell_slow)
+            start_in(tasks, tell_slow)
             began = await by.ready(generation, turn)
             tasks.cancel_scope.cancel()
     except BaseExceptionGroup as group:

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 import anyio
 
 from discussion_helper.background import LET_GO_S, Background
+from discussion_helper.event_loop import start_in
 from discussion_helper.failures import told
 from discussion_helper.parts import Listener, Responder, Voice
 
@@ -29,7 +30,7 @@ async def close_parts(parts: Mapping[str, Part]) -> list[str]:
     problems: list[str] = []
     async with anyio.create_task_group() as tasks:
         for together in names.values():
-            tasks.start_soon(_close, together, parts[together[0]], problems)
+            start_in(tasks, _close, together, parts[together[0]], problems)
     return problems
 
 

@@ -6,6 +6,7 @@ import anyio
 
 from discussion_helper.background import Background
 from discussion_helper.clock import now
+from discussion_helper.event_loop import start_in
 from discussion_helper.parts import Thread
 from discussion_helper.policy import Policy
 from discussion_helper.record import Record
@@ -112,7 +113,7 @@ class Delivery:
     async def _speak_watched(self, reply: Reply) -> None:
         try:
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._watch, reply)
+                start_in(tasks, self._watch, reply)
                 await reply.speak()
                 tasks.cancel_scope.cancel()
         finally:

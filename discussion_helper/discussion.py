@@ -10,6 +10,7 @@ from discussion_helper.beginning import begins
 from discussion_helper.clock import SessionClock, now
 from discussion_helper.closing import Part, close_parts
 from discussion_helper.delivery import STILL_SPEAKING, Delivery
+from discussion_helper.event_loop import start_in
 from discussion_helper.failures import failures_in
 from discussion_helper.generation import Generation
 from discussion_helper.governor import Change, Sheds
@@ -136,8 +137,8 @@ class Discussion:
 
     async def _run_tasks(self) -> None:
         async with anyio.create_task_group() as self._tasks:
-            self._tasks.start_soon(self._warm_up)
-            self._tasks.start_soon(self._listen)
+            start_in(self._tasks, self._warm_up)
+            start_in(self._tasks, self._listen)
             await self._converse()
             self._turns.close()  # at once: a turn that is accepted is answered
             self._tasks.cancel_scope.cancel()
@@ -283,7 +284,7 @@ class Discussion:
 
     def _generate(self, generation: Generation) -> None:
         assert self._tasks is not None
-        self._tasks.start_soon(generation.run)
+        start_in(self._tasks, generation.run)
 
     async def _deliver(self, reply: Reply, *, turn: Utterance | None = None, received: float = 0.0) -> None:
         """Speak it. A reply that a sound cut may go on; every other one is over."""

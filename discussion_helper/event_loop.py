@@ -5,10 +5,15 @@ import contextvars
 import math
 import sys
 import threading
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections.abc import Callable, Coroutine, Generator
+from functools import partial
+from typing import Any, TypeVarTuple
 
-__all__ = ["LoopAffinity", "cancelled_from_outside", "loop_ends", "spawn"]
+from anyio.abc import TaskGroup
+
+__all__ = ["LoopAffinity", "cancelled_from_outside", "loop_ends", "spawn", "start_in"]
+
+Ts = TypeVarTuple("Ts")
 
 
 class LoopAffinity:
@@ -78,3 +83,38 @@ def spawn(main: Callable[[], Coroutine[Any, Any, None]], name: str, context: con
     except RuntimeError:
         raise RuntimeError(f"{name} must be started from a running event loop (inside async code)") from None
     return loop.create_task(main(), name=name, context=context)
+
+
+def start_in(tasks: TaskGroup, main: Callable[[*Ts], Coroutine[Any, Any, object]], *args: *Ts) -> None:
+    """As `tasks.start_soon(main, *args)`, but a task that never takes a step leaves nothing that was not awaited.
+
+    An asyncio loop that ends cancels its tasks, also one that has yet to begin. What anyio (4.14 to 4.16) gives it is a
+    coroutine of its own around the task's, which was made, is dropped, and gives a RuntimeWarning.
+    """
+    tasks.start_soon(_Unmade, partial(main, *args), name=getattr(main, "__qualname__", None))
+
+
+class _Unmade(Coroutine[Any, Any, object]):
+    """A coroutine that is made once it is awaited."""
+
+    def __init__(self, make: Callable[[], Coroutine[Any, Any, object]]) -> None:
+        self._make = make
+        self._made: Coroutine[Any, Any, object] | None = None
+
+    def _coroutine(self) -> Coroutine[Any, Any, object]:
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+    def __await__(self) -> Generator[Any, Any, object]:
+        return self._coroutine().__await__()
+
+    def send(self, value: Any) -> Any:
+        return self._coroutine().send(value)
+
+    def throw(self, *error: Any) -> Any:
+        return self._coroutine().throw(*error)
+
+    def close(self) -> None:
+        if self._made is not None:
+            self._made.close()

@@ -6,6 +6,7 @@ from functools import partial
 import anyio
 
 from discussion_helper.background import isolated
+from discussion_helper.event_loop import start_in
 from discussion_helper.parts import Attachable, Listener, Reporter, Responder, Voice, WarmsUp
 
 __all__ = ["WARMUP_LIMIT_S", "attach_parts", "warm_up"]
@@ -27,4 +28,4 @@ async def warm_up(parts: Iterable[Listener | Responder | Voice]) -> None:
         async with anyio.create_task_group() as tasks:
             for part in parts:
                 if isinstance(part, WarmsUp):
-                    tasks.start_soon(partial(isolated, part.warmup, name="a part's warm-up"))
+                    start_in(tasks, partial(isolated, part.warmup, name="a part's warm-up"))

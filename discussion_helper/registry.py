@@ -5,6 +5,7 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 import anyio
 
 from discussion_helper.clock import now
+from discussion_helper.event_loop import start_in
 from discussion_helper.events import Event, Subscription
 from discussion_helper.types import Conversation, Floor
 
@@ -118,7 +119,7 @@ class Sessions(Generic[R]):
         failures: list[Exception] = []
         async with anyio.create_task_group() as tasks:
             for session in tuple(self._sessions.values()):
-                tasks.start_soon(_stop, session, failures)
+                start_in(tasks, _stop, session, failures)
         if failures:
             raise ExceptionGroup("some sessions could not be stopped", failures)
 

@@ -9,6 +9,7 @@ import anyio
 
 from discussion_helper.background import LET_GO_S, Background, CancelledWithin, isolated
 from discussion_helper.clock import now
+from discussion_helper.event_loop import start_in
 from discussion_helper.generation import Generation
 from discussion_helper.parts import Audible, LooksAhead, Voice
 from discussion_helper.types import SpokenSentence, unheard_in
@@ -73,7 +74,7 @@ class Reply:
         """
         async with anyio.create_task_group() as tasks:
             if isinstance(self._voice, LooksAhead):
-                tasks.start_soon(self._prepare_ahead, self._voice)
+                start_in(tasks, self._prepare_ahead, self._voice)
             try:
                 await self._speak_all()
             except anyio.get_cancelled_exc_class():

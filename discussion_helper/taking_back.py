@@ -3,6 +3,7 @@
 import anyio
 
 from discussion_helper.background import LET_GO_S, Background, isolated
+from discussion_helper.event_loop import start_in
 from discussion_helper.generation import Generation
 from discussion_helper.parts import Listener, Reopens
 from discussion_helper.types import SpokenUtterance, Utterance
@@ -40,7 +41,7 @@ class TakingBack:
                 tasks.cancel_scope.cancel()
 
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(watch)
+            start_in(tasks, watch)
             ready = await generation.ready()
             tasks.cancel_scope.cancel()
         return None if goes_on else ready

@@ -19,6 +19,7 @@ from discussion_helper.app import Talk, open_talk
 from discussion_helper.bench.lag import LagMeter
 from discussion_helper.commands.interpreter import PromptInterpreter
 from discussion_helper.errors import DiscussionError
+from discussion_helper.event_loop import start_in
 from discussion_helper.events import Event, Subscription
 from discussion_helper.iteration import closing
 from discussion_helper.session import Session
@@ -71,8 +72,8 @@ async def hold(settings: Settings, tell: Tell, interpreter: PromptInterpreter | 
         _watch_reply(discussion.responder, tell)
         async with talk.session.events(*KINDS) as events, anyio.create_task_group() as tasks:
             talk.session.start()
-            tasks.start_soon(_follow, events, talk.session, tell)
-            tasks.start_soon(meter.run)
+            start_in(tasks, _follow, events, talk.session, tell)
+            start_in(tasks, meter.run)
             await _obey(talk, meter, tell)
             tasks.cancel_scope.cancel()
 

@@ -16,6 +16,7 @@ from discussion_helper.commands.ending import LastResort
 from discussion_helper.commands.held import held
 from discussion_helper.commands.screen import complain
 from discussion_helper.errors import DiscussionError
+from discussion_helper.event_loop import start_in
 from discussion_helper.settings import Settings
 from discussion_helper.text.stream import Stream
 from discussion_helper.text_app import Texts
@@ -69,8 +70,8 @@ class ChatOwner:
             await stream.emit(introduction(texts, stream))
             try:
                 async with anyio.create_task_group() as tasks:
-                    tasks.start_soon(face.run)
-                    tasks.start_soon(self._advise, request.settings, texts, face)
+                    start_in(tasks, face.run)
+                    start_in(tasks, self._advise, request.settings, texts, face)
                     async for event in events:
                         face.take(event)
                     tasks.cancel_scope.cancel()

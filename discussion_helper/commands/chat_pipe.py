@@ -14,6 +14,7 @@ from discussion_helper.commands.ending import LastResort
 from discussion_helper.commands.held import held
 from discussion_helper.commands.screen import complain
 from discussion_helper.errors import DiscussionError, SettingError
+from discussion_helper.event_loop import start_in
 from discussion_helper.failures import told
 from discussion_helper.subscription import Subscription
 from discussion_helper.text.errors import ProcessError
@@ -65,7 +66,7 @@ async def pipe(
         async with opener(request) as (texts, stream):
             events = stream.subscribe(overflow="block")
             async with events, anyio.create_task_group() as tasks:
-                tasks.start_soon(_write_all, events, text_of, write)
+                start_in(tasks, _write_all, events, text_of, write)
                 await stream.emit(introduction(texts, stream))
                 failure = await _failure(stream, message)
                 await stream.aclose()  # the events end with it

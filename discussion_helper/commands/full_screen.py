@@ -22,6 +22,7 @@ from discussion_helper.clock import now
 from discussion_helper.commands.ending import HANGUP
 from discussion_helper.commands.keyboard import Keyboard
 from discussion_helper.commands.wrap import Line
+from discussion_helper.event_loop import start_in
 
 __all__ = ["FRAME_S", "FullScreen", "Rows", "application_of", "on_key"]
 
@@ -120,7 +121,7 @@ class FullScreen:
 
     async def _run(self, application: "Application[None]") -> None:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._close_when_cancelled)
+            start_in(tasks, self._close_when_cancelled)
             with anyio.CancelScope(shield=True):  # it ends by its own exit, which puts the terminal right
                 try:
                     await application.run_async(

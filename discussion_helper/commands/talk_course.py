@@ -1,6 +1,7 @@
 """The course of a talk that was opened, from its start to its end."""
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio
@@ -9,11 +10,12 @@ from discussion_helper.commands.screen import complain
 from discussion_helper.commands.talk_face import Face
 from discussion_helper.commands.talk_files import FOLLOWED, RecordedTurns
 from discussion_helper.commands.talk_grants import Grants
-from discussion_helper.commands.talk_json import Document
+from discussion_helper.commands.talk_leaving import Leaving
 from discussion_helper.commands.talk_summary import summary
 from discussion_helper.commands.talk_wishes import Wishes
 from discussion_helper.commands.wrap import printable
 from discussion_helper.errors import DiscussionError, RecogniserError
+from discussion_helper.event_loop import start_in
 from discussion_helper.events import Event, Subscription
 from discussion_helper.settings import Settings
 
@@ -38,40 +40,41 @@ class TalkCourse:
         self._understood: int | None = None
 
     async def hold(
-        self, settings: Settings, suggest: Callable[[Settings], Awaitable[str]] | None, document: Document
+        self, settings: Settings, suggest: Callable[[Settings], Awaitable[str]] | None, leaving: Leaving
     ) -> None:
         """Hold the talk to its end. Raises what it failed with, after everything was told."""
         events = self._session.events("*")
-        before = await _stamp(settings)
-        written = False
+        before = await anyio.to_thread.run_sync(_stamp, settings)
         try:
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._face.run)
-                tasks.start_soon(self._grants.run)
+                start_in(tasks, self._face.run)
+                start_in(tasks, self._grants.run)
                 if self._talk.files is not None:
-                    tasks.start_soon(self._say_recordings, settings, self._session.events(*FOLLOWED))
+                    start_in(tasks, self._say_recordings, settings, self._session.events(*FOLLOWED))
                 if self._talk.recording is not None:
-                    tasks.start_soon(self._tell_trouble, self._talk.recording)
+                    start_in(tasks, self._tell_trouble, self._talk.recording)
                 self._session.start()
                 if suggest is not None:
-                    tasks.start_soon(self._tell_suggestion, suggest, settings)
+                    start_in(tasks, self._tell_suggestion, suggest, settings)
                 await self._follow(events)
                 tasks.cancel_scope.cancel()
         finally:
+            leaving.begin(partial(self._leave, settings, before))  # a part that hangs may outlast the process
             with anyio.CancelScope(shield=True):
                 await self._session.stop()
                 await self._follow(events)
-                written = await _stamp(settings) not in (None, before)
-            self._grants.tell_unsaid()
-            document.print()
-            self._leave(f" The recording is {settings.output}." if written else "")
+                await anyio.to_thread.run_sync(leaving.say)
         await self._check(settings)
 
     async def _follow(self, events: Subscription[Event]) -> None:
         async for event in events:
             self._face.take(event)
 
-    def _leave(self, where: str) -> None:
+    def _leave(self, settings: Settings, before: tuple[int, int] | None) -> None:
+        """Blocks while it writes; the clock of the process's end may be the one that does."""
+        written = _stamp(settings) not in (None, before)
+        where = f" The recording is {settings.output}." if written else ""
+        self._grants.tell_unsaid()
         for line in [*self._face.farewell(), summary(self._session) + where]:
             complain(line)
 
@@ -115,12 +118,12 @@ class TalkCourse:
         self._face.tell(await recording.trouble())
 
 
-async def _stamp(settings: Settings) -> tuple[int, int] | None:
+def _stamp(settings: Settings) -> tuple[int, int] | None:
     """Of the recording: another one after a talk says that something of the talk is in it."""
     if settings.output is None:
         return None
     try:
-        found = await anyio.Path(settings.output).stat()
+        found = settings.output.stat()
     except OSError:
         return None
     return found.st_size, found.st_mtime_ns

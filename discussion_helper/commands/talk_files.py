@@ -8,6 +8,7 @@ import anyio
 
 from discussion_helper.audio.handover import LoopHandover
 from discussion_helper.discussion import OWED_S
+from discussion_helper.event_loop import start_in
 from discussion_helper.events import Event, Subscription
 
 __all__ = [
@@ -116,7 +117,7 @@ class RecordedTurns:
         with anyio.move_on_after(UNDERSTOOD_WITHIN_S):
             async with anyio.create_task_group() as tasks:
                 if self._heard_out is not None:
-                    tasks.start_soon(self._no_longer, self._heard_out, tasks.cancel_scope)
+                    start_in(tasks, self._no_longer, self._heard_out, tasks.cancel_scope)
                 await self._until(lambda: self._turns + self._unclear > 0)
                 tasks.cancel_scope.cancel()
         return self._turns + self._unclear > 0
@@ -147,7 +148,7 @@ class RecordedTurns:
         future.add_done_callback(lambda _: handover.call(done.set))
         try:
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._end, tasks.cancel_scope)
+                start_in(tasks, self._end, tasks.cancel_scope)
                 await done.wait()
                 tasks.cancel_scope.cancel()
         finally:

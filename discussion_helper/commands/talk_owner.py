@@ -11,11 +11,12 @@ from discussion_helper.commands.held import held
 from discussion_helper.commands.screen import complain
 from discussion_helper.commands.talk_course import TalkCourse
 from discussion_helper.commands.talk_face import FaceOf
-from discussion_helper.commands.talk_json import Document
+from discussion_helper.commands.talk_leaving import Leaving
 from discussion_helper.commands.talk_plan import Plan
 from discussion_helper.commands.talk_summary import introduction
 from discussion_helper.commands.talk_thread import past_of
 from discussion_helper.commands.talk_wishes import Wishes
+from discussion_helper.event_loop import start_in
 from discussion_helper.settings import Settings
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class TalkOwner:
         self,
         opener: Opener,
         face_of: FaceOf,
-        document: Document,
+        leaving: Leaving,
         last_resort: LastResort,
         *,
         suggest: Callable[[Settings], Awaitable[str]] | None = None,
@@ -44,7 +45,8 @@ class TalkOwner:
         """`suggest` looks for something worth telling beside the talk; "" for nothing."""
         self._opener = opener
         self._face_of = face_of
-        self._document = document
+        self._leaving = leaving
+        self._document = leaving.document
         self._last_resort = last_resort
         self._suggest = suggest
 
@@ -66,7 +68,7 @@ class TalkOwner:
     async def _open(self, plan: Plan, end: Callable[[int], None]) -> None:
         opening = anyio.CancelScope()
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_tell_if_late, opening)
+            start_in(tasks, _tell_if_late, opening)
             async with self._opener(plan.settings) as talk:
                 opening.cancel()
                 await self._show(talk, plan, end)
@@ -78,7 +80,7 @@ class TalkOwner:
         for remark in (*plan.remarks, introduction(talk), *past_of(talk.thread)):
             face.tell(remark)
         await anyio.lowlevel.checkpoint_if_cancelled()
-        await TalkCourse(talk, face, wishes).hold(plan.settings, self._suggest, self._document)
+        await TalkCourse(talk, face, wishes).hold(plan.settings, self._suggest, self._leaving)
 
 
 async def _tell_if_late(opening: anyio.CancelScope) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import anyio
 import httpx
 
+from discussion_helper.event_loop import start_in
 from discussion_helper.responder.base import EndpointChoice
 
 __all__ = ["USUAL_SERVERS", "LocalServer", "find_local_servers"]
@@ -49,7 +50,7 @@ async def find_local_servers(
     client = httpx.AsyncClient(trust_env=False, follow_redirects=False, timeout=timeout_s)
     async with client, anyio.create_task_group() as tasks:
         for name, base_url in servers:
-            tasks.start_soon(_probe, client, name, base_url, timeout_s, found)
+            start_in(tasks, _probe, client, name, base_url, timeout_s, found)
     return [found[base_url] for _, base_url in servers if base_url in found]
 
 

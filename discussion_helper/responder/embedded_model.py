@@ -11,6 +11,7 @@ from anyio import to_thread
 
 from discussion_helper.background import Background
 from discussion_helper.errors import ResponderError, SettingError
+from discussion_helper.event_loop import start_in
 from discussion_helper.responder.base import with_system
 from discussion_helper.responder.decoding import Decoding
 from discussion_helper.responder.grammar import for_grammar
@@ -123,7 +124,7 @@ class EmbeddedModel:
         self.closed = True
         async with anyio.create_task_group() as tasks:
             for decoding in self._decodings:
-                tasks.start_soon(self.end, decoding)
+                start_in(tasks, self.end, decoding)
         freeing = Background(self._free, name="freeing the language model").start()
         with anyio.move_on_after(_FREE_LIMIT_S, shield=True):
             await freeing.finished()

@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 import anyio
 
 from discussion_helper.background import LET_GO_S, Background
+from discussion_helper.event_loop import start_in
 from discussion_helper.parts import Committed
 from discussion_helper.responder.phrases import Phrase, text_of
 
@@ -61,6 +62,6 @@ async def _either(reading: Background[str | None], committed: Committed) -> None
             await committed.wait()
             tasks.cancel_scope.cancel()
 
-        tasks.start_soon(wait)
+        start_in(tasks, wait)
         await reading.finished()
         tasks.cancel_scope.cancel()

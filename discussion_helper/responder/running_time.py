@@ -4,6 +4,8 @@ from collections.abc import Awaitable, Callable
 
 import anyio
 
+from discussion_helper.event_loop import start_in
+
 __all__ = ["ends_within"]
 
 _STEP_S = 0.1
@@ -18,7 +20,7 @@ async def ends_within(running_s: float, call: Callable[[], Awaitable[None]]) -> 
     """
     ended = False
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_cancel_after, running_s, tasks.cancel_scope)
+        start_in(tasks, _cancel_after, running_s, tasks.cancel_scope)
         await call()
         ended = True
         tasks.cancel_scope.cancel()

@@ -7,6 +7,7 @@ import anyio
 
 from discussion_helper.audio.frames import Samples
 from discussion_helper.bounds import check_number
+from discussion_helper.event_loop import start_in
 from discussion_helper.failures import told
 from discussion_helper.stt.base import Recognised, Recogniser
 from discussion_helper.stt.windows import RATE
@@ -71,8 +72,8 @@ class SecondOpinion:
     async def aclose(self) -> None:
         """Release both; idempotent."""
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._first.aclose)
-            tasks.start_soon(self._second.aclose)
+            start_in(tasks, self._first.aclose)
+            start_in(tasks, self._second.aclose)
 
     async def _asked(self, samples: Samples, voiced_s: float | None) -> Recognised | None:
         """None when it is late, or fails."""

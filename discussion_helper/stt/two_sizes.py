@@ -3,6 +3,7 @@
 import anyio
 
 from discussion_helper.audio.frames import Samples
+from discussion_helper.event_loop import start_in
 from discussion_helper.stt.base import Recognised, Recogniser
 
 __all__ = ["TwoSizes"]
@@ -36,5 +37,5 @@ class TwoSizes:
     async def aclose(self) -> None:
         """Release both; idempotent."""
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self.full.aclose)
-            tasks.start_soon(self._small.aclose)
+            start_in(tasks, self.full.aclose)
+            start_in(tasks, self._small.aclose)

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import anyio
 
+from discussion_helper.event_loop import start_in
 from discussion_helper.registry import Sessions
 from discussion_helper.text.errors import SessionError, SessionNotFoundError
 from discussion_helper.text.inbox import INBOX
@@ -166,7 +167,7 @@ class Manager:
         self._closed = True
         async with anyio.create_task_group() as tasks:
             for stream in tuple(self._streams.values()):
-                tasks.start_soon(stream.aclose)
+                start_in(tasks, stream.aclose)
         await self._sinks.aclose()
 
     async def __aenter__(self) -> Self:

@@ -10,6 +10,7 @@ from functools import partial
 import anyio
 
 from discussion_helper.background import Background, isolated
+from discussion_helper.event_loop import start_in
 from discussion_helper.events import Subscription
 from discussion_helper.text.outputs import OutputEvent
 from discussion_helper.text.stream import Stream
@@ -93,7 +94,7 @@ class Sinks:
         """Wait until the forwarders of ended streams are through, all at the same time; the others are cut off."""
         async with anyio.create_task_group() as tasks:
             for stream, forwarder in tuple(self._forwarders.items()):
-                tasks.start_soon(forwarder.finish, stream)
+                start_in(tasks, forwarder.finish, stream)
 
     async def _tell(self, stream_id: str, event: OutputEvent) -> None:
         for sink in tuple(self._sinks):

@@ -13,6 +13,7 @@ import numpy as np
 from discussion_helper.audio.frames import Samples
 from discussion_helper.audio.yielding import call_behind
 from discussion_helper.errors import DiscussionError, SettingError, SynthesisError
+from discussion_helper.event_loop import start_in
 from discussion_helper.tts.base import Speech, Word
 from discussion_helper.tts.edges import even, pause_after, pieces, shape
 from discussion_helper.tts.network import Run, Stopped, load_voice
@@ -90,7 +91,7 @@ class PiperSynthesiser:
             raise RuntimeError("the synthesiser is closed")
         run, failure, speech = Run(), None, None
         async with anyio.create_task_group() as group:
-            group.start_soon(run.stop_when_cancelled)
+            start_in(group, run.stop_when_cancelled)
             try:
                 # The recogniser's memory is free then: it is needed again when somebody speaks, which is seldom now.
                 work = partial(call_behind, partial(self._speak, text, run), gives_back=True)

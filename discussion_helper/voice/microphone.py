@@ -9,7 +9,7 @@ import anyio
 from discussion_helper.audio.devices import muted_fix
 from discussion_helper.background import Background
 from discussion_helper.clock import now
-from discussion_helper.event_loop import LoopAffinity
+from discussion_helper.event_loop import LoopAffinity, start_in
 from discussion_helper.parts import Reporter
 from discussion_helper.stt.base import Recognised, Recogniser
 from discussion_helper.turn.turns import TurnStarted
@@ -178,8 +178,8 @@ class MicrophoneListener:
         if self._worker.started:
             self._worker.cancel()
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._microphone.close_microphone)
-            tasks.start_soon(self._recogniser.aclose)
+            start_in(tasks, self._microphone.close_microphone)
+            start_in(tasks, self._recogniser.aclose)
 
     def _check_here(self) -> None:
         self._affinity.check("the listener")

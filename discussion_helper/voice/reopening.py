@@ -9,6 +9,7 @@ import anyio
 
 from discussion_helper.background import Background
 from discussion_helper.errors import DeviceError
+from discussion_helper.event_loop import start_in
 from discussion_helper.voice.ports import Runner
 
 __all__ = ["GIVE_UP_S", "LET_GO_S", "PAUSE_S", "Reopening", "opened_again"]
@@ -113,7 +114,7 @@ class Reopening:
                 await self._news.wait()
                 self._news = anyio.Event()
                 while self._waiting:
-                    tasks.start_soon(self._do, self._waiting.popleft())
+                    start_in(tasks, self._do, self._waiting.popleft())
 
     async def _do(self, work: _Work) -> None:
         try:

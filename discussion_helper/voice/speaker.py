@@ -10,7 +10,7 @@ from discussion_helper.audio.playback import Playback
 from discussion_helper.audio.resample import resample
 from discussion_helper.clock import now
 from discussion_helper.errors import SynthesisError
-from discussion_helper.event_loop import LoopAffinity
+from discussion_helper.event_loop import LoopAffinity, start_in
 from discussion_helper.responder.clauses import clauses_of
 from discussion_helper.tts.base import Speech, Synthesiser, Word
 from discussion_helper.tts.heard import heard_of, heard_words
@@ -272,8 +272,8 @@ class SpeakerVoice:
             return
         self._closed = True
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._close)
-            tasks.start_soon(self._synthesiser.aclose)
+            start_in(tasks, self._close)
+            start_in(tasks, self._synthesiser.aclose)
 
 
 def _is_measured(clause: _Clause) -> bool:

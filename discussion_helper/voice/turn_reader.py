@@ -9,6 +9,7 @@ from anyio.abc import TaskGroup
 
 from discussion_helper.audio.frames import Samples
 from discussion_helper.clock import now
+from discussion_helper.event_loop import start_in
 from discussion_helper.not_understood import SLOW_S
 from discussion_helper.stt.base import Recognised, Recogniser
 from discussion_helper.turn.turns import TurnEnded, TurnPaused, TurnResumed
@@ -101,11 +102,11 @@ class TurnReader:
                 note = await self._next()
                 if isinstance(note, WordsWanted):
                     self._drop_interim()
-                    tasks.start_soon(self._peek_at, note)
+                    start_in(tasks, self._peek_at, note)
                 elif isinstance(note, InterimWanted):
                     if self._early is None and self._may_read_meanwhile():
                         self._interim = anyio.CancelScope()
-                        tasks.start_soon(self._read_meanwhile, note, self._interim)
+                        start_in(tasks, self._read_meanwhile, note, self._interim)
                 else:
                     self._early = await self._follow(note, self._early, tasks)
 
@@ -176,7 +177,7 @@ class TurnReader:
     async def _finish(self, note: Turn, result: Recognised, tasks: TaskGroup) -> None:
         """In order; only a turn that may be none keeps nobody waiting."""
         if note.ignored or note.undecided:
-            tasks.start_soon(self._finished, note, result)
+            start_in(tasks, self._finished, note, result)
         else:
             await self._finished(note, result)
 
@@ -185,7 +186,7 @@ class TurnReader:
         if self._peek is not None:
             self._peek.cancel()
         recognition = _Recognition(turn)
-        tasks.start_soon(self._recognise, recognition)
+        start_in(tasks, self._recognise, recognition)
         return recognition
 
     def read_again(self) -> None:
@@ -195,7 +196,7 @@ class TurnReader:
             return
         if early.done.is_set():
             early.done, early.scope = anyio.Event(), anyio.CancelScope()
-            self._tasks.start_soon(self._recognise, early)
+            start_in(self._tasks, self._recognise, early)
         else:
             early.again = True
             early.scope.cancel()

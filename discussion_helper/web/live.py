@@ -9,6 +9,7 @@ import anyio
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from discussion_helper.event_loop import start_in
 from discussion_helper.waiters import Waiters
 from discussion_helper.web.limits import Limits
 from discussion_helper.web.problems import Problem
@@ -113,9 +114,9 @@ class LiveResponse(Response):
     async def _answer(self, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._end_with_watcher, receive, tasks.cancel_scope)
-            tasks.start_soon(self._end_with_server, tasks.cancel_scope)
-            tasks.start_soon(self._given.beside)
+            start_in(tasks, self._end_with_watcher, receive, tasks.cancel_scope)
+            start_in(tasks, self._end_with_server, tasks.cancel_scope)
+            start_in(tasks, self._given.beside)
             await self._send_chunks(send)
             tasks.cancel_scope.cancel()
         with anyio.move_on_after(LAST_CHUNK_S):

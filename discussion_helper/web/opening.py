@@ -6,6 +6,7 @@ from typing import Any
 
 import anyio
 
+from discussion_helper.event_loop import start_in
 from discussion_helper.parts import Responder
 from discussion_helper.policy import Policy
 from discussion_helper.registry import Sessions
@@ -114,4 +115,4 @@ class Opener:
         """End the sessions that hold devices, and wait until these are released; idempotent."""
         async with anyio.create_task_group() as tasks:
             for held in self._held:
-                tasks.start_soon(held.aclose)
+                start_in(tasks, held.aclose)

@@ -7,6 +7,7 @@ from typing import Any
 import anyio
 
 from discussion_helper.background import Background
+from discussion_helper.event_loop import start_in
 from discussion_helper.testing.conformance.bench import Bench
 from discussion_helper.testing.conformance.calls import gap_of, in_thread, left, outcome_of, result_of
 from discussion_helper.testing.conformance.port import ANSWERS, Port
@@ -156,7 +157,7 @@ async def _two_loops(port: Port, bench: Bench[Any]) -> None:
     async with anyio.create_task_group() as tasks:
         failures: list[Exception] = []
         for _ in range(2):
-            tasks.start_soon(_elsewhere, call, failures)
+            start_in(tasks, _elsewhere, call, failures)
     if failures:
         raise failures[0]
 

@@ -9,6 +9,7 @@ import anyio
 import numpy as np
 
 from discussion_helper.audio.frames import Samples, silence
+from discussion_helper.event_loop import start_in
 from discussion_helper.testing.conformance.bench import Bench, Make
 from discussion_helper.testing.conformance.calls import in_thread, said
 from discussion_helper.testing.conformance.limits import Limits
@@ -134,7 +135,7 @@ async def _threads(bench: Bench[Detector]) -> None:
 
     async with anyio.create_task_group() as tasks:
         for detector in made:
-            tasks.start_soon(use, detector)
+            start_in(tasks, use, detector)
     expect(found == [alone, alone], "on another thread it gave other probabilities than on the one it was made on")
 
 
