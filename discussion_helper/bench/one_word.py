@@ -1,6 +1,6 @@
 """One-word answers: recorded words that stand alone, and what becomes of a word said into a quiet room."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,16 +8,15 @@ import numpy as np
 
 from discussion_helper.audio.analysis import voiced
 from discussion_helper.audio.files import load
-from discussion_helper.audio.frames import Frame, Samples
+from discussion_helper.audio.frames import Samples
 from discussion_helper.bench.clips import FIX_CLIPS
-from discussion_helper.bench.listening import read_turn
+from discussion_helper.bench.listening import RATE, read_turn, turns_in_room
 from discussion_helper.errors import AudioFileError
 from discussion_helper.stt.base import Recogniser
-from discussion_helper.turn.turns import TurnEnded, TurnSegmenter
+from discussion_helper.turn.turns import TurnSegmenter
 
-__all__ = ["ANSWERS", "LEVELS_DBFS", "RATE", "Word", "WordRow", "recorded_words", "taken"]
+__all__ = ["ANSWERS", "LEVELS_DBFS", "Word", "WordRow", "recorded_words", "taken"]
 
-RATE = 16_000
 ANSWERS = (
     *("yes", "no", "stop", "okay", "sure", "maybe", "never", "always", "nothing", "tomorrow"),
     *("seven", "twelve", "left", "right", "red", "blue", "coffee", "later", "hello", "thanks"),
@@ -35,8 +34,6 @@ _LEAST, _MOST = 20, 60
 """Frames of 10 ms that such a word is long."""
 _LOUD = 0.08
 """Of a recording's loud moments: what is louder is a word, what is not its pause."""
-_BEFORE_S, _AFTER_S = 1.0, 2.0
-_ROOM = 1e-4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,7 +88,7 @@ def _pieces(samples: Samples) -> Iterator[tuple[int, int]]:
 
 async def taken(word: Word, level_dbfs: float, segmenter: TurnSegmenter, recogniser: Recogniser) -> WordRow:
     """Say it in a room with a faint noise, and have recognised what the detectors take for a turn."""
-    turns = _turns(word.samples, level_dbfs, segmenter)
+    turns = turns_in_room(_at(word.samples, level_dbfs), segmenter)
     read = [await read_turn(turn, recogniser) for turn in turns]
     text = " ".join(one.text for one in read if one.text)
     return WordRow(
@@ -104,14 +101,6 @@ async def taken(word: Word, level_dbfs: float, segmenter: TurnSegmenter, recogni
         refused=" ".join(one.refused for one in read if one.refused),
         taken=len(turns) == 1 and bool(text),
     )
-
-
-def _turns(samples: Samples, level_dbfs: float, segmenter: TurnSegmenter) -> Sequence[TurnEnded]:
-    before, after = round(_BEFORE_S * RATE), round(_AFTER_S * RATE)
-    room = np.random.default_rng(0).normal(0.0, _ROOM, before + len(samples) + after).astype(np.float32)
-    room[before : before + len(samples)] += _at(samples, level_dbfs)
-    segmenter.reset()
-    return [event for event in segmenter.feed(Frame(room, RATE)) if isinstance(event, TurnEnded)]
 
 
 def _at(samples: Samples, level_dbfs: float) -> Samples:

@@ -5,8 +5,8 @@ from pathlib import Path
 import anyio
 
 from discussion_helper.audio.resample import resample
-from discussion_helper.bench.listening import segmenter_with
-from discussion_helper.bench.one_word import ANSWERS, LEVELS_DBFS, RATE, Word, WordRow, recorded_words, taken
+from discussion_helper.bench.listening import RATE, segmenter_with
+from discussion_helper.bench.one_word import ANSWERS, LEVELS_DBFS, Word, WordRow, recorded_words, taken
 from discussion_helper.bench.progress import Progress
 from discussion_helper.bench.recognition import open_recogniser
 from discussion_helper.bench.words import words_of

@@ -4,27 +4,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import anyio
-import numpy as np
 
 from discussion_helper.audio.analysis import at_level, voiced
 from discussion_helper.audio.clips import Clip
 from discussion_helper.audio.files import load
-from discussion_helper.audio.frames import Frame, Samples
-from discussion_helper.bench.listening import read_turn, segmenter_with
+from discussion_helper.bench.listening import BEFORE_S, RATE, read_turn, segmenter_with, turns_in_room
 from discussion_helper.bench.progress import Progress
-from discussion_helper.bench.recognition import RATE, open_recogniser
+from discussion_helper.bench.recognition import open_recogniser
 from discussion_helper.bench.words import words_of
 from discussion_helper.settings import Settings
 from discussion_helper.stt.base import Recogniser
 from discussion_helper.turn.policy_endpointer import PolicyEndpointer
-from discussion_helper.turn.turns import TurnEnded
 
 __all__ = ["LEVELS_DBFS", "OnsetRow", "onset", "run_onsets"]
 
 LEVELS_DBFS = (-20.0, -26.0, -32.0, -36.0)
 """From close to the microphone to across a room."""
-_BEFORE_S, _AFTER_S = 1.0, 2.0
-_ROOM = 1e-4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,11 +62,12 @@ async def onset(clip: Clip, level_dbfs: float, recogniser: Recogniser, language:
     """Say one clip at that level."""
     whole = load(clip.path, RATE).samples
     voice = voiced(whole, RATE)
-    turns = _turns(at_level(whole, voice.level_dbfs, level_dbfs))
+    segmenter = segmenter_with(PolicyEndpointer())
+    turns = turns_in_room(at_level(whole, voice.level_dbfs, level_dbfs), segmenter)
     texts = [(await read_turn(turn, recogniser)).text for turn in turns]
     read = (await recogniser.recognise(whole, voiced_s=(voice.end - voice.start) / RATE)).text
     first, known, heard = (_first(text, language) for text in (clip.transcript, read, " ".join(texts)))
-    lead_s = _BEFORE_S + (voice.start - turns[0].start) / RATE if turns else None
+    lead_s = BEFORE_S + (voice.start - turns[0].start) / RATE if turns else None
     return OnsetRow(
         clip=clip.path.name,
         speaker=clip.speaker,
@@ -82,14 +78,6 @@ async def onset(clip: Clip, level_dbfs: float, recogniser: Recogniser, language:
         heard=heard,
         there=bool(heard) and heard in (first, known),
     )
-
-
-def _turns(samples: Samples) -> list[TurnEnded]:
-    before, after = round(_BEFORE_S * RATE), round(_AFTER_S * RATE)
-    room = np.random.default_rng(0).normal(0.0, _ROOM, before + len(samples) + after).astype(np.float32)
-    room[before : before + len(samples)] += samples
-    segmenter = segmenter_with(PolicyEndpointer())
-    return [event for event in segmenter.feed(Frame(room, RATE)) if isinstance(event, TurnEnded)]
 
 
 def _first(text: str, language: str) -> str:
