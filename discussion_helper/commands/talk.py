@@ -61,13 +61,15 @@ def hold_talk(arguments: argparse.Namespace, opener: "Opener") -> int:
 
     from discussion_helper.commands.ending import ExitSoon
     from discussion_helper.commands.talk_json import Document
+    from discussion_helper.commands.talk_leaving import Leaving
     from discussion_helper.commands.talk_owner import TalkOwner
 
     face_of = _face_of(arguments)
     with stdout.kept() if arguments.json else nullcontext() as stream:
         document = Document(stream)
-        exit_soon = ExitSoon(document.print, silent=document.silent)
-        owner = TalkOwner(opener, face_of, document, exit_soon, suggest=suggestion)
+        leaving = Leaving(document)
+        exit_soon = ExitSoon(leaving.say, silent=document.silent)
+        owner = TalkOwner(opener, face_of, leaving, exit_soon, suggest=suggestion)
         with exit_soon.at_once():
             return anyio.run(owner.hold, lambda: _checked(plan_of(with_file(arguments))))
 

@@ -45,6 +45,7 @@ class TalkCourse:
         """Hold the talk to its end. Raises what it failed with, after everything was told."""
         events = self._session.events("*")
         before = await anyio.to_thread.run_sync(_stamp, settings)
+        leaving.begin(partial(self._leave, settings, before))
         try:
             async with anyio.create_task_group() as tasks:
                 start_in(tasks, self._face.run)
@@ -59,7 +60,6 @@ class TalkCourse:
                 await self._follow(events)
                 tasks.cancel_scope.cancel()
         finally:
-            leaving.begin(partial(self._leave, settings, before))  # a part that hangs may outlast the process
             with anyio.CancelScope(shield=True):
                 await self._session.stop()
                 await self._follow(events)

@@ -1,7 +1,8 @@
 """`talk` with fakes, as a program: `python talk_program.py STATE [ARGUMENT...]`.
 
 It comes into STATE and stays there: opening, warming, listening, thinking, speaking. Or its listener fails: failing.
-Or it ends by itself: ending. Or its listener has a key, and tells what that does: pushing.
+Or it ends by itself: ending. Or its recogniser hangs, in the first turn or once one was answered: reading, answered.
+Or its listener has a key, and tells what that does: pushing.
 What it does is told in words, one a line, on the descriptor that TOLD names, if any.
 """
 
@@ -41,6 +42,7 @@ class Listener(ScriptedListener):
     def __init__(self, state: str) -> None:
         super().__init__([] if state == "listening" else [GREETINGS.get(state, "Hello.")], stays_open=state != "ending")
         self._state = state
+        self.session: Session
 
     async def warmup(self) -> None:
         if self._state == "warming":
@@ -55,8 +57,18 @@ class Listener(ScriptedListener):
             raise RecogniserError("The recogniser broke.", fix="Mend it.")
         if self._state == "warming":
             await anyio.sleep_forever()
+        if self._state == "reading":
+            await self._hang()
+        answered = self.session.events("timing") if self._state == "answered" else None
         async for turn in super().utterances():
             yield turn
+            if answered is not None:
+                await anext(answered)
+                await self._hang()
+
+    async def _hang(self) -> None:
+        tell(self._state)
+        await anyio.to_thread.run_sync(time.sleep, STUCK_S)
 
     async def aclose(self) -> None:
         tell("microphone closed")
@@ -121,9 +133,10 @@ async def open_fakes(settings: Settings) -> AsyncIterator[Talk]:
     if state == "opening":
         tell("opening")
         await anyio.to_thread.run_sync(time.sleep, STUCK_S)
-    voice = Voice(0.0 if state == "ending" else STUCK_S)
+    voice = Voice(0.0 if state in ("ending", "answered") else STUCK_S)
     listener = KeyListener(state) if state == "pushing" else Listener(state)
     session = Told(listener, Responder(state), voice, settings.policy)
+    listener.session = session
     os.write(1, b"a library on stdout\n")
     try:
         yield Talk(session, "a microphone", "a loudspeaker", "a model", None)

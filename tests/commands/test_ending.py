@@ -191,6 +191,23 @@ def test_lines_of_a_pipe_that_were_taken_are_in_the_transcript_and_the_others_ar
     assert f"Not said: question {first} (and {more} lines more)\n" in errors
 
 
+@pytest.mark.parametrize(
+    ("state", "summary"),
+    [("warming", "No answers."), ("reading", "No answers."), ("answered", "Answers: 1, interrupted: 0, median wait ")],
+)
+def test_a_talk_that_is_ended_while_a_part_hangs_has_its_summary(state: str, summary: str) -> None:
+    with running(state, "--json", terminal=False, **pipes()) as talk:
+        talk.until(state)
+        talk.process.send_signal(signal.SIGINT)
+        document, errors = talk.process.communicate(timeout=END_S)
+
+        assert 130 == talk.code()
+    assert ["user", "agent"][: 2 * (state == "answered")] == [
+        turn["speaker"] for turn in json.loads(document)["utterances"]
+    ]
+    assert [True] == [line.startswith(summary) for line in errors.decode().splitlines() if "nswers" in line][1:]
+
+
 def test_what_was_typed_in_the_live_view_stays_when_it_is_left() -> None:
     with running("thinking", terminal=True) as talk:
         talk.until("thinking")

@@ -15,6 +15,7 @@ from discussion_helper.commands import talk_grants, talk_owner
 from discussion_helper.commands.ending import INTERRUPTED
 from discussion_helper.commands.talk_face import Face
 from discussion_helper.commands.talk_json import Document
+from discussion_helper.commands.talk_leaving import Leaving
 from discussion_helper.commands.talk_owner import TalkOwner
 from discussion_helper.commands.talk_plan import Plan
 from discussion_helper.commands.talk_wishes import Interrupt, Mute, Say, Suspend, Wish, Wishes
@@ -126,7 +127,7 @@ def owner_of(
         finally:
             await session.stop()
 
-    return TalkOwner(open_fakes, face.at, Document(None), resort, **options)
+    return TalkOwner(open_fakes, face.at, Leaving(Document(None)), resort, **options)
 
 
 def plan() -> Plan:
@@ -328,7 +329,7 @@ async def test_patience_is_asked_for_where_opening_takes_a_while(
 
     monkeypatch.setattr(talk_owner, "complain", complain)
     monkeypatch.setattr(talk_owner, "PATIENCE_S", 0.01 if late else 60.0)
-    owner = TalkOwner(refuse, ScriptedFace({}).at, Document(None), NoResort())
+    owner = TalkOwner(refuse, ScriptedFace({}).at, Leaving(Document(None)), NoResort())
     with pytest.raises(DeviceError):
         await owner.hold(plan)
     assert (["Getting ready ..."] if late else []) == capsys.readouterr().out.splitlines()
