@@ -73,6 +73,8 @@ class Listener(ScriptedListener):
     async def aclose(self) -> None:
         tell("microphone closed")
         await super().aclose()
+        if self._state in ("reading", "answered"):
+            await anyio.to_thread.run_sync(time.sleep, STUCK_S)
 
 
 class KeyListener(Listener):
