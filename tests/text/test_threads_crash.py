@@ -3,8 +3,7 @@
 import random
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,6 +21,8 @@ pytestmark = pytest.mark.anyio
 PROGRAM = Path(__file__).with_name("threads_child.py")
 ROUNDS = 6
 THREAD = "the_thread"
+Opened = Callable[[str, Path], DurableThreads]
+Stored = Callable[..., Awaitable[list[str]]]
 
 
 @pytest.fixture
@@ -30,13 +31,15 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-def opened(kind: str, path: Path) -> DurableThreads:
-    return JsonThreads(path) if kind == "json" else SqliteThreads(path)
+@pytest.fixture
+def stored(opened: Opened) -> Stored:
+    """The texts of a thread."""
 
+    async def read(kind: str, path: Path) -> list[str]:
+        async with opened(kind, path) as store:
+            return [turn.text for turn in (await store.get(THREAD)).state.turns]
 
-async def stored(kind: str, path: Path, thread_id: str = THREAD) -> list[str]:
-    async with opened(kind, path) as store:
-        return [turn.text for turn in (await store.get(thread_id)).state.turns]
+    return read
 
 
 @contextmanager
@@ -54,28 +57,17 @@ def lines_of(process: subprocess.Popen[str]) -> Iterator[str]:
     return (line.strip() for line in process.stdout)
 
 
-def acknowledged_until_killed(kind: str, path: Path, after_s: float) -> list[int]:
-    """The numbers that a child acknowledged; it is killed so long after the first."""
-    with child(kind, path, THREAD) as process:
-        lines = lines_of(process)
-        told = [next(lines)]
-        killer = threading.Timer(after_s, process.kill)
-        killer.start()
-        told += lines
-        killer.join()
-    assert "closing" not in told
-    return [int(line) for line in told]
-
-
 @pytest.mark.parametrize("kind", ["json", "sqlite"])
-async def test_what_was_acknowledged_survives_a_kill(kind: str, tmp_path: Path) -> None:
+async def test_what_was_acknowledged_survives_a_kill(
+    kind: str, tmp_path: Path, opened: Opened, stored: Stored, killed: Callable[..., list[str]]
+) -> None:
     path = tmp_path / "store"
     async with opened(kind, path) as store:
         await store.create(thread_id=THREAD)
     moments = random.Random(7)
     for _ in range(ROUNDS):
         before = len(await stored(kind, path))
-        numbers = acknowledged_until_killed(kind, path, moments.uniform(0.0, 0.15))
+        numbers = [int(line) for line in killed(moments.uniform(0.0, 0.15), PROGRAM, kind, str(path), THREAD)]
         assert list(range(before, before + len(numbers))) == numbers
         texts = await stored(kind, path)
         assert [str(number) for number in range(len(texts))] == texts  # each once, in order, no hole
@@ -84,7 +76,7 @@ async def test_what_was_acknowledged_survives_a_kill(kind: str, tmp_path: Path) 
         assert {".lock", f"{THREAD}.json"} >= {file.name for file in path.iterdir()}
 
 
-async def test_a_folder_is_one_process_alone_until_it_dies(tmp_path: Path) -> None:
+async def test_a_folder_is_one_process_alone_until_it_dies(tmp_path: Path, stored: Stored) -> None:
     async with JsonThreads(tmp_path) as store:
         await store.create(thread_id=THREAD)
         with pytest.raises(StoreBusyError, match="another store has this folder"):
@@ -98,7 +90,7 @@ async def test_a_folder_is_one_process_alone_until_it_dies(tmp_path: Path) -> No
         assert "0" == (await stored("json", tmp_path))[0]
 
 
-async def test_turns_of_another_process_are_noticed_and_kept(tmp_path: Path) -> None:
+async def test_turns_of_another_process_are_noticed_and_kept(tmp_path: Path, stored: Stored) -> None:
     path = tmp_path / "threads.db"
     async with SqliteThreads(path) as store:
         thread = await store.create(thread_id=THREAD)
