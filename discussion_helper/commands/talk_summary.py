@@ -34,7 +34,7 @@ def summary(session: Session) -> str:
     counts += _begun_ahead(state["speculation"])
     times = state["shed"]["times"]
     often = "once" if times == 1 else f"{times} times"
-    return f"{counts} The machine was late, and did without something: {often}." if times else counts
+    return f"{counts} The machine was too slow, and the talk went on without something: {often}." if times else counts
 
 
 def _begun_ahead(tally: dict[str, Any]) -> str:
