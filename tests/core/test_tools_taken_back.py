@@ -24,8 +24,10 @@ class Person:
 
     def __init__(self, after_s: float = 0.5, *, words: bool = True) -> None:
         self._after_s, self._words = after_s, words
+        self._began_s = 0.0
 
     async def utterances(self) -> AsyncIterator[Utterance]:
+        self._began_s = anyio.current_time()
         yield SpokenUtterance("user", "Order a pizza")
         await anyio.sleep(self._after_s + 0.5)
         if self._words:
@@ -38,7 +40,7 @@ class Person:
         await self.resumed()
 
     async def resumed(self) -> None:
-        await anyio.sleep_until(self._after_s if self.resumes else math.inf)
+        await anyio.sleep_until(self._began_s + self._after_s if self.resumes else math.inf)
 
     def reopen(self, *, within_s: float) -> bool:
         resumes, self.resumes = self.resumes, False
