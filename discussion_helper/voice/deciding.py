@@ -212,7 +212,7 @@ class Decider:
             return None
         if self._grown_s:
             self._unsettled = None
-        if self._unsettled is not None and evidence.quiet_s >= PAUSE_S:
+        if self._unsettled is not None and (evidence.quiet_s >= PAUSE_S or since_s >= MOST_DOWN_S):
             return self._conclude(self._unsettled.act, self._unsettled.why, evidence.at_s)
         self._others_s = max(self._others_s, evidence.others_s)  # also when the turn has ended before it is decided
         if self._min_words == 0 and evidence.others_s > self._min_speech_s - ROUNDING_S:

@@ -498,3 +498,10 @@ def test_it_does_once_the_pause_has_lasted(text: str, why: str) -> None:
     talk = Talk().go(0.05, eager=True).go(0.35, eager=True, voice=True).go(0.08).says(text, refused=why)
     assert Verdict(Act.RESUME, why) == talk.go(0.07).last
     assert 2 == len(talk.acts())
+
+
+def test_a_short_pause_at_the_end_of_the_longest_time_is_not_waited_for() -> None:
+    talk = Talk().go(0.05, eager=True).go(MOST_DOWN_S - 0.1, eager=True, voice=True).go(0.06).says("Hm", doubt=9.0)
+    talk.go(0.01).says("Hm", doubt=9.0)
+    assert Act.RESUME is talk.go(0.05).last.act
+    assert talk.told[-1][0] < LONGEST_DOWN_S
