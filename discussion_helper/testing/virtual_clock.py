@@ -12,10 +12,15 @@ from contextlib import contextmanager
 from operator import itemgetter
 from typing import Any, Protocol
 
-__all__ = ["HELD_S", "VirtualTimeLoop", "World"]
+__all__ = ["HELD_S", "START_S", "VirtualTimeLoop", "World"]
 
 HELD_S = 120.0
 """Real seconds that a thread may work while the clock is held."""
+START_S = 70_000.0
+"""Where the clock begins. From 2**16 to 2**17 s every time is a multiple of the same 1.5e-11 s, so that sums and
+differences of times are the same to the last bit whenever something begins, in the first 17 h. Near zero they are not,
+and that bit has it whether a timer or the block of a device comes first, where both are due at once: a reply would be
+heard 10 ms later after another talk on the same loop than alone."""
 
 
 class World(Protocol):
@@ -39,7 +44,7 @@ class _JumpingSelector(selectors.BaseSelector):
 
     def __init__(self) -> None:
         self._selector = selectors.DefaultSelector()
-        self.now = 0.0
+        self.now = START_S
         self.holds = 0
         self.worlds: list[World] = []
 
@@ -93,7 +98,7 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         super().__init__(self._jumping)
 
     def time(self) -> float:
-        """Virtual seconds since the loop was made."""
+        """Virtual seconds; `START_S` when the loop was made."""
         return self._jumping.now
 
     @contextmanager

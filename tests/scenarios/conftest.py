@@ -186,6 +186,11 @@ class Talk:
         """The agent's turns so far."""
         return [utterance for utterance in self.said if utterance.speaker == "agent"]
 
+    @property
+    def zero_s(self) -> float:
+        """Where room time begins on the event loop's clock."""
+        return anyio.current_time() - self.room.now_s
+
     async def passed(self, seconds: float) -> None:
         """Wait so long."""
         until_s = self.room.now_s + seconds

@@ -61,7 +61,7 @@ async def test_d1_the_recogniser_gets_what_was_before_the_trigger(talk: Any, tur
             on.say(name, text, at_s=on.room.now_s + 0.3)
             await on.room.reached("reply", number)
             await on.room.quiet(1.0)
-        triggers = [turn.decided_at_s for turn in turns if isinstance(turn.event, TurnStarted)]
+        triggers = [turn.decided_at_s - on.zero_s for turn in turns if isinstance(turn.event, TurnStarted)]
         starts = [turn.event.start / 16_000 for turn in turns if isinstance(turn.event, TurnEnded)]
         leads = [max(lead_s(given, known.samples) for given in on.ears.given)[1] for known in on.ears.known]
 
@@ -115,7 +115,7 @@ async def test_d6_the_pre_roll_holds_nothing_of_the_agent(
         await on.passed(1.5)
         (turn,) = [turn for turn in turns if isinstance(turn.event, TurnEnded) and not turn.own]
 
-        assert turn.started_at_s - turn.event.start / 16_000 == pytest.approx(preroll_s, abs=0.01)
+        assert turn.started_at_s - on.zero_s - turn.event.start / 16_000 == pytest.approx(preroll_s, abs=0.01)
 
 
 async def test_d6_the_pre_roll_is_half_a_second_and_never_repeats_the_turn_before(talk: Any, turns_of: Any) -> None:
@@ -131,5 +131,6 @@ async def test_d6_the_pre_roll_is_half_a_second_and_never_repeats_the_turn_befor
 
         assert 2 <= len(ended) <= 5
         assert all(before.event.end <= after.event.start for before, after in pairwise(ended))
-        assert ended[0].started_at_s - ended[0].event.start / 16_000 == pytest.approx(QUIET_PREROLL_S, abs=0.01)
+        started_s = ended[0].started_at_s - on.zero_s
+        assert started_s - ended[0].event.start / 16_000 == pytest.approx(QUIET_PREROLL_S, abs=0.01)
         assert on.said[0].text.startswith("five five")

@@ -190,10 +190,11 @@ def test_two_rooms_side_by_side_are_each_as_if_it_were_alone(goforward: Frame, b
 
 async def test_wrong_time_stamps_are_what_the_audio_core_gets(bobby: Frame, agent: Samples) -> None:
     stamps: list[tuple[float, float]] = []
+    zero_s = anyio.current_time()
 
     def tap(item: Item | None, _now: float) -> None:
         if isinstance(item, Played | Captured):
-            stamps.append((isinstance(item, Played), round(item.at_s - item.frame.start_s, 6)))
+            stamps.append((isinstance(item, Played), round(item.at_s - zero_s - item.frame.start_s, 6)))
 
     troubles = [WrongStamps("loudspeaker", 0.04, 4.0), WrongStamps("microphone", -0.01, 1.0, 2.0)]
     async with Room(Scene(troubles=troubles), tap=tap, **FAST) as room:

@@ -10,6 +10,7 @@ import anyio
 import pytest
 
 from discussion_helper.testing import VirtualTimeLoop
+from discussion_helper.testing.virtual_clock import START_S
 
 pytestmark = pytest.mark.anyio
 
@@ -20,6 +21,11 @@ def loop() -> VirtualTimeLoop:
     return here
 
 
+def now() -> float:
+    """Since the loop was made."""
+    return anyio.current_time() - START_S
+
+
 @dataclass
 class Ticking:
     """Steps every `every_s` seconds, `count` times."""
@@ -27,11 +33,11 @@ class Ticking:
     every_s: float
     count: int
     then: Callable[[], object] = lambda: None
-    due_s: float = 0.0
+    due_s: float = START_S
     steps: list[float] = field(default_factory=list)
 
     def step(self) -> None:
-        self.steps.append(anyio.current_time())
+        self.steps.append(now())
         self.due_s = self.due_s + self.every_s if len(self.steps) < self.count else math.inf
         if self.due_s == math.inf:
             self.then()
@@ -45,7 +51,7 @@ async def test_a_world_steps_at_its_times_while_the_loop_sleeps() -> None:
         await anyio.sleep(10.0)
 
     assert [0.0, 0.25, 0.5, 0.75, 1.0] == world.steps
-    assert 10.6 == pytest.approx(anyio.current_time())
+    assert 10.6 == pytest.approx(now())
 
 
 async def test_a_world_wakes_the_loop_at_the_moment_of_its_step() -> None:
@@ -54,7 +60,7 @@ async def test_a_world_wakes_the_loop_at_the_moment_of_its_step() -> None:
     with here.beside(Ticking(0.1, 3, then=lambda: here.call_soon_threadsafe(done.set))):
         await done.wait()
 
-    assert 0.2 == pytest.approx(anyio.current_time())
+    assert 0.2 == pytest.approx(now())
 
 
 async def test_two_worlds_take_turns_by_their_times() -> None:
@@ -86,7 +92,7 @@ async def test_time_stands_still_for_a_thread_while_it_is_held() -> None:
             began = time.monotonic()
             result = await anyio.to_thread.run_sync(make)
             assert time.monotonic() - began >= 0.05
-        assert (0.0, [], "made") == (anyio.current_time(), world.steps, result)
+        assert (0.0, [], "made") == (now(), world.steps, result)
         await anyio.sleep(0.05)
 
     assert [0.0] == world.steps

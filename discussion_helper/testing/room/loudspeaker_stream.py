@@ -121,7 +121,8 @@ class LoudspeakerStream:
         gains = _gains(block, given, round(GAIN_S * self.rate))
         loud = first_above(block, AUDIBLE_DBFS)
         audible = -1 if loud is None else self._index(start + loud)
-        self._rendered(Rendered(self._index(start), self.due_s, position.generation, len(given), audible, gains))
+        now_s = self._around.now_s
+        self._rendered(Rendered(self._index(start), now_s, position.generation, len(given), audible, gains))
 
     def _index(self, count: int) -> int:
         return round(self._clock.at(count) * self._around.rate)
@@ -130,7 +131,7 @@ class LoudspeakerStream:
         """The next block is rendered at `called_s`, and what follows goes on from there without a gap."""
         self._called_s = called_s
         self.due_s = called_s
-        self._first = self._next = math.ceil((called_s + self._device.latency_s) * self._around.rate - 1e-6)
+        self._first = self._next = math.ceil((called_s + self._device.latency_s) * self._around.rate - 1e-5)
         self._clock = Clock(self._true_rate, self._first / self._around.rate, self._count)
 
     def _lose(self) -> None:

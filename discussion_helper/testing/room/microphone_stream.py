@@ -37,7 +37,7 @@ class MicrophoneStream:
         self._stamps = stamps
         self._block = self.rate // 100
         true_rate = self.rate * (1.0 + device.ppm * 1e-6)
-        self._first = math.ceil(opened_s * around.rate - 1e-6)
+        self._first = math.ceil(opened_s * around.rate - 1e-5)
         self._clock = Clock(true_rate, self._first / around.rate)
         same = self.rate == around.rate and not device.ppm
         self._between = None if same else Interpolator(around.rate / true_rate)

@@ -30,8 +30,8 @@ class Surroundings:
 
     @property
     def now_s(self) -> float:
-        """Room time."""
-        return self.clock() - self.zero_s
+        """Room time; without what the clock has rounded, so that it is the very number that was waited for."""
+        return round(self.clock() - self.zero_s, 10)
 
     def trouble(self, kind: type[T], at_s: float, which: Which) -> T | None:
         """One of that kind that a device has at that time."""

@@ -262,7 +262,7 @@ class RoomWorld:
 
     def tape(self) -> Tape:
         """Up to now."""
-        end = math.floor(self.around.now_s * self._scene.rate + 1e-6)
+        end = math.floor(self.around.now_s * self._scene.rate + 1e-5)
         self._acoustics.advance(end)
         start = max(0, end - round(self._scene.keep_s * self._scene.rate))
         marks = tuple(sorted(self._marks, key=lambda mark: mark.at_s))
