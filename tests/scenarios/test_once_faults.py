@@ -50,8 +50,7 @@ async def test_a5_pieces_of_its_own_words_let_no_agent_answer_itself_for_long(
         await on.passed(60.0)
 
         assert 1 == len(await on.told("decision", what="half duplex"))
-        loudest = (gain_db, delay_s) == (0.0, 1.4)  # as loud as a voice in the room: one more gets through
-        assert len(on.answers.seen) <= (5 if loudest else 4)
+        assert len(on.answers.seen) <= 4  # one, and three in a row that end it
         assert on.room.now_s - max(turn.ended_s for turn in on.said if turn.speaker == "user") > 15.0
 
 

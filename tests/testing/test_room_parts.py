@@ -3,6 +3,7 @@
 import re
 import textwrap
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,20 @@ async def test_it_gives_the_words_that_are_there_and_none_of_noise(two: list[Kno
     assert 1 <= len(cut) <= 3
     assert "" == (await recogniser.recognise(noise)).text
     assert "" == (await recogniser.recognise(speech_like(3.0, RATE))).text
+
+
+async def test_it_takes_no_piece_of_a_voice_for_words_of_another_sentence_of_it(agent: Samples) -> None:
+    """As what is left of a turn of two or three words, when the recogniser knows the agent's sentences."""
+    voice, second = resample(agent, 48_000, RATE), 5 * RATE // 2
+    sentences = [KnownSound("a b c d e f g h i j", voice[at : at + second]) for at in range(0, 10 * second, second)]
+
+    heard: list[str] = []
+    for own in sentences:
+        recogniser = MatchingRecogniser(partial(list, [own]), delay_s=0.0)
+        others = [it.samples[at : at + RATE // 2] for it in sentences if it is not own for at in (0, RATE, 2 * RATE)]
+        heard += [(await recogniser.recognise(piece)).text for piece in others]
+
+    assert sum(text != "" for text in heard) <= 0.03 * len(heard)
 
 
 async def test_the_scripted_one_gives_one_text_to_a_turn() -> None:
