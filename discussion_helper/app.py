@@ -37,11 +37,11 @@ from discussion_helper.tts.base import Synthesiser
 from discussion_helper.turn.pauses import PauseModel
 from discussion_helper.voice.assembly import pauses_of, session_on
 from discussion_helper.voice.devices import RATE, Devices, file_devices, sound_devices
+from discussion_helper.voice.echo_path import EchoPath as AnyEchoPath
 from discussion_helper.voice.engine import AudioEngine
 from discussion_helper.voice.governing import Switch, governed
 from discussion_helper.voice.health import Health
 from discussion_helper.voice.heard_out import heard_out
-from discussion_helper.voice.hearing import EchoPath as AnyEchoPath
 from discussion_helper.voice.hearing import Hearing
 from discussion_helper.voice.microphone import MicrophoneListener
 from discussion_helper.voice.pause_file import PauseFile

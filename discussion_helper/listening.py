@@ -14,7 +14,8 @@ from discussion_helper.vad.silero import SileroDetector
 from discussion_helper.vad.wake_word import WakeWordDetector, check_wake_word
 from discussion_helper.vad.webrtc import WebRtcDetector
 from discussion_helper.voice.assembly import hearing_of, overheard_of, overlap_of
-from discussion_helper.voice.hearing import EchoPath, Hearing
+from discussion_helper.voice.echo_path import EchoPath
+from discussion_helper.voice.hearing import Hearing
 
 __all__ = ["check_wake_of", "hearing_with", "judge_for"]
 

@@ -175,6 +175,13 @@ class EchoPath:
         self._follow_delay(lateness)  # each is as good as a search, and there may be few of those
         return True
 
+    def leaks(self) -> bool:
+        """The same while the canceller learns an echo that it has just found; False at once where it does not.
+
+        It leaves all of that echo then, and knows no level to expect of it.
+        """
+        return self._learns > 0 and self.is_own_voice()
+
     def _passes(self, lateness: int | None) -> bool:
         """Of an echo within its reach the canceller may have left nothing, and what there is a talker."""
         if lateness is None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from discussion_helper.recorder.take import Take
     from discussion_helper.recorder.trials import Heeded
     from discussion_helper.recorder.word_book import Reads
-    from discussion_helper.voice.hearing import EchoPath as AnyEchoPath
+    from discussion_helper.voice.echo_path import EchoPath as AnyEchoPath
     from discussion_helper.voice.hearing import Hearing
 
 __all__ = ["add_parser", "run"]

@@ -49,6 +49,9 @@ class DamagedError(ValueError):
     """A record whose checksum is right and that cannot be understood all the same."""
 
 
+_OWN = {bytes([own + 2 * learning]): OwnVoice(own == 1, learning == 1) for own in (0, 1) for learning in (0, 1)}
+
+
 def encoded(entry: Entry) -> bytes:
     """The record of an entry."""
     match entry:
@@ -57,8 +60,8 @@ def encoded(entry: Entry) -> bytes:
         case Cleaned(start, samples, near_db, expected_db):
             form, data = _packed(samples)
             return framed(Kind.CLEANED, _CLEANED.pack(start, near_db, expected_db, form) + data)
-        case OwnVoice(heard):
-            return framed(Kind.OWN, bytes([heard]))
+        case OwnVoice(heard, learning):
+            return framed(Kind.OWN, bytes([heard + 2 * learning]))
         case Noted(line):
             return framed(Kind.NOTED, line)
         case Told(now, event):
@@ -108,7 +111,7 @@ def _decoded(kind: Kind, payload: bytes) -> Entry:
         case Kind.CLEANED:
             return _cleaned(payload)
         case Kind.OWN:
-            return OwnVoice({b"\0": False, b"\1": True}[payload])
+            return _OWN[payload]
         case Kind.NOTED:
             check_note(loaded(payload))
             return Noted(payload)

@@ -37,6 +37,8 @@ class OwnVoice:
     """What was cleaned last still is the agent's own voice, or is not; said where it was asked."""
 
     heard: bool
+    learning: bool = False
+    """It was asked while the canceller learnt an echo that it had just found."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ from discussion_helper.recorder.take import Take
 from discussion_helper.recorder.word_book import Reads, WordBook
 from discussion_helper.voice.audio_work import AudioWork, HalfDuplex, Listening, Reopened, TalkKey
 from discussion_helper.voice.deciding import Words
-from discussion_helper.voice.hearing import RATE, EchoPath, Hearing
+from discussion_helper.voice.echo_path import EchoPath
+from discussion_helper.voice.hearing import RATE, Hearing
 from discussion_helper.voice.marks import Marks
 from discussion_helper.voice.notes import Note
 from discussion_helper.voice.scored import Scored

@@ -1,12 +1,13 @@
 """The echo path of a replay: a fresh one, checked against the recording, or the recorded output itself."""
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import takewhile
 
 from discussion_helper.audio.frames import Samples
 from discussion_helper.audio.inbox import Played
 from discussion_helper.recorder.entries import Cleaned, OwnVoice
-from discussion_helper.voice.hearing import EchoPath
+from discussion_helper.voice.echo_path import EchoPath
 
 __all__ = ["ReplayedEcho"]
 
@@ -54,7 +55,14 @@ class ReplayedEcho:
 
     def is_own_voice(self) -> bool:
         """Whether it is the agent's own; where the talk did not ask, by what is known of what was played."""
-        recorded = self._expected[0] if self._expected else None
-        if self._trusts and isinstance(recorded, OwnVoice):
-            return recorded.heard
-        return self._path.is_own_voice()
+        recorded = next(self._answers(learning=False), None)
+        return self._path.is_own_voice() if recorded is None or not self._trusts else recorded.heard
+
+    def leaks(self) -> bool:
+        """Whether it is while the canceller learns."""
+        return any(self._answers(learning=True)) if self._trusts else self._path.leaks()
+
+    def _answers(self, *, learning: bool) -> Iterator[OwnVoice]:
+        """The recorded ones about the block that was cleaned last."""
+        about = takewhile(lambda entry: isinstance(entry, OwnVoice), self._expected)
+        return (answer for answer in about if isinstance(answer, OwnVoice) and answer.learning == learning)

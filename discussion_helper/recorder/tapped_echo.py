@@ -5,7 +5,7 @@ from collections.abc import Callable
 from discussion_helper.audio.frames import Samples
 from discussion_helper.audio.inbox import Played
 from discussion_helper.recorder.entries import Cleaned, OwnVoice
-from discussion_helper.voice.hearing import EchoPath
+from discussion_helper.voice.echo_path import EchoPath
 
 __all__ = ["TappedEcho"]
 
@@ -33,4 +33,11 @@ class TappedEcho:
         """The other's."""
         heard = self._path.is_own_voice()
         self._shown(OwnVoice(heard))
+        return heard
+
+    def leaks(self) -> bool:
+        """The other's; shown where it is so, for nearly always it is not."""
+        heard = self._path.leaks()
+        if heard:
+            self._shown(OwnVoice(heard, learning=True))
         return heard

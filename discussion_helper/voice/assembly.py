@@ -22,9 +22,10 @@ from discussion_helper.voice.attentive import AttentiveListener, KeyListener
 from discussion_helper.voice.barge_in import OnsetRule
 from discussion_helper.voice.deciding import Decider
 from discussion_helper.voice.ducking import DuckRule
+from discussion_helper.voice.echo_path import EchoPath
 from discussion_helper.voice.engine import AudioEngine
 from discussion_helper.voice.finishing import Finishing
-from discussion_helper.voice.hearing import EchoPath, Hearing
+from discussion_helper.voice.hearing import Hearing
 from discussion_helper.voice.interim import InterimPace
 from discussion_helper.voice.lexicon import Lexicon
 from discussion_helper.voice.microphone import MicrophoneListener

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Protocol
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from discussion_helper.turn.attention import Attending, Attention, AttentionEven
 from discussion_helper.turn.turns import TurnEnded, TurnEvent, TurnSegmenter
 from discussion_helper.voice.barge_in import OnsetRule
 from discussion_helper.voice.deciding import LEAST_VOICE_S
+from discussion_helper.voice.echo_path import EchoPath
 from discussion_helper.voice.finishing import Finishing
 from discussion_helper.voice.interim import LONGEST_S, InterimPace
 from discussion_helper.voice.loudness import Loudness
@@ -34,7 +34,7 @@ from discussion_helper.voice.scored import Scored
 from discussion_helper.voice.verdict import Act
 from discussion_helper.voice.words import Words
 
-__all__ = ["BLOCK", "COMPARED", "FIRST_VOICE_S", "LEVEL_S", "MUTED_S", "RATE", "SPEAKING_S", "EchoPath", "Hearing"]
+__all__ = ["BLOCK", "COMPARED", "FIRST_VOICE_S", "LEVEL_S", "MUTED_S", "RATE", "SPEAKING_S", "Hearing"]
 
 RATE = 16_000
 """Hertz of everything behind the microphone: what the detectors and the recogniser want."""
@@ -49,27 +49,6 @@ MUTED_S = 2.0
 """Exact zeros for so long come from no microphone that hears: it is muted, or there is no permission."""
 SPEAKING_S = 0.15
 """After its last voice somebody still speaks: one that stops for a consonant is back by then."""
-
-
-class EchoPath(Protocol):
-    """Takes what the loudspeaker played out of what the microphone heard."""
-
-    near_db: float
-    """Level of the last block of the microphone, as it came, in dBFS."""
-    expected_db: float
-    """Level to expect in that block if nobody spoke."""
-
-    def feed(self, played: Played) -> None:
-        """The loudspeaker got this."""
-        ...
-
-    def clean(self, near: Samples, at_s: float, start: int) -> Samples:
-        """The 10 ms of the microphone from sample `start` at 16 kHz, there at `at_s`, without the echo."""
-        ...
-
-    def is_own_voice(self) -> bool:
-        """Whether what was cleaned last still is the loudspeaker's sound. Takes milliseconds."""
-        ...
 
 
 class Hearing:
@@ -214,7 +193,8 @@ class Hearing:
             yield InterimWanted(turn.samples, turn.start, turn.end, turn.voiced_s)
 
     def _follow(self, overlap: Overlap, near: Samples, clean: Samples, zero_s: float) -> Iterator[Note]:
-        overlap.block(near, clean, near_db=self._echo.near_db, expected_db=self._echo.expected_db)
+        echo = self._echo
+        overlap.block(near, clean, near_db=echo.near_db, expected_db=echo.expected_db, leaks=echo.leaks)
         notes = overlap.step(
             self._now_s,
             voiced_s=self._segmenter.open_voiced_s,

@@ -36,10 +36,8 @@ ANSWER_S = 1.0
 ANSWER = "an answer to the agent's last words"
 OWN_VOICE = "the agent's own voice"
 LOOP = "three turns in a row were the agent's own words"
-LOOP_FIX = (
-    "Use headphones, or turn the loudspeaker down. Until the microphone is opened again only a loud voice, typing and"
-    " the interrupt key are heard over the agent."
-)
+LOOP_FIX = """Use headphones, or turn the loudspeaker down. Until the microphone is opened again only a loud voice, \
+typing and the interrupt key are heard over the agent."""
 
 
 class MicrophoneListener:
@@ -130,6 +128,7 @@ class MicrophoneListener:
 
     async def rested(self) -> None:
         """Return when no turn is open, and none waits for its text."""
+        self._check_here()
         while self._open_turns:
             await self._changed.wait()
 

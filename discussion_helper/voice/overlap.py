@@ -1,6 +1,7 @@
 """The user while the agent speaks: turned down, asked about, decided."""
 
 import math
+from collections.abc import Callable
 
 from discussion_helper.audio.frames import Samples
 from discussion_helper.audio.inbox import Played
@@ -106,10 +107,16 @@ class Overlap:
         """Whether the agent was heard at some time between the two."""
         return started_at_s < self._agent_until_s and self._agent_from_s < voiced_until_s
 
-    def block(self, near: Samples, clean: Samples, *, near_db: float, expected_db: float) -> None:
-        """The next 10 ms of the microphone, as it came and without the echo."""
+    def block(
+        self, near: Samples, clean: Samples, *, near_db: float, expected_db: float, leaks: Callable[[], bool]
+    ) -> None:
+        """The next 10 ms of the microphone, as it came and without the echo.
+
+        `leaks`: asked where somebody is heard, whether it is the agent in an echo that is still being learnt: for that
+        it is not turned down.
+        """
         block = self._gates.block(near, clean, near_db=near_db, expected_db=expected_db)
-        self._eager = self._rule.step(block)
+        self._eager = self._rule.step(block) and (self.undecided or not leaks())
         if near_db > self._level:
             self._level, self._over = near_db, block.over_db
 

@@ -51,6 +51,9 @@ class NoEcho:
     def is_own_voice(self) -> bool:
         return False
 
+    def leaks(self) -> bool:
+        return False
+
 
 def hearing_of(echo: NoEcho | None = None, rate: int = RATE) -> Hearing:
     tracker = ActivityTracker(gate=LoudIsVoice(160), judge=LoudIsVoice(512))

@@ -46,6 +46,7 @@ def listener_calls(listener: Any) -> dict[str, Callable[[], Awaitable[Any]]]:
         "utterances": lambda: anext(listener.utterances()),
         "speech_started": listener.speech_started,
         "resumed": listener.resumed,
+        "rested": listener.rested,
         "mute": lambda: listener.mute(True),
         "aclose": listener.aclose,
     }

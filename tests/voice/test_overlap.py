@@ -61,6 +61,9 @@ class NoEcho:
     def is_own_voice(self) -> bool:
         return False
 
+    def leaks(self) -> bool:
+        return False
+
 
 class Scene:
     """An agent that speaks until `until_s`, and a user."""
@@ -404,3 +407,20 @@ def test_a_whisper_whose_turn_never_opened_is_not_taken_for_the_next_sound() -> 
     scene.hears(1.0).hears(0.1, 0.3).hears(1.0)
 
     assert ["interruption", "ignored"] == [note.what for note in scene.told(Decided) if isinstance(note, Decided)]
+
+
+@pytest.mark.parametrize("leaks", [True, False])
+def test_the_agent_in_an_echo_that_is_still_being_learnt_does_not_turn_itself_down(leaks: bool) -> None:
+    scene = Scene()
+    scene.echo.leaks = lambda: leaks  # type: ignore[method-assign]
+    scene.hears(1.0).hears(0.1, 0.5)
+
+    assert leaks is not any(scene.told(Ducked))
+
+
+def test_a_voice_that_goes_on_turns_it_down_all_the_same() -> None:
+    scene = Scene()
+    scene.echo.leaks = lambda: True  # type: ignore[method-assign]
+    scene.hears(1.0).hears(0.3, 0.5)
+
+    assert any(scene.told(Ducked))

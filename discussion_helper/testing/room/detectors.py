@@ -51,6 +51,10 @@ class NoEchoPath:
         """Never."""
         return False
 
+    def leaks(self) -> bool:
+        """Never."""
+        return False
+
 
 @dataclass(frozen=True, slots=True)
 class Detectors:

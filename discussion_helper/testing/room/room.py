@@ -37,8 +37,8 @@ from discussion_helper.turn.prosody import Prosody
 from discussion_helper.types import Floor
 from discussion_helper.voice.assembly import hearing_of, overheard_of, overlap_of, session_on
 from discussion_helper.voice.audio_work import AudioWork, Tap
+from discussion_helper.voice.echo_path import EchoPath as AnyEchoPath
 from discussion_helper.voice.engine import AudioEngine
-from discussion_helper.voice.hearing import EchoPath as AnyEchoPath
 from discussion_helper.voice.hearing import Hearing
 from discussion_helper.voice.notes import Note
 from discussion_helper.voice.ports import Sink
