@@ -1,14 +1,14 @@
 """Measure what people and sounds over the agent do to it, in the simulated room: duck, decide, stop or go on.
 
     python -m benchmarks.overlap [--quick] [--only people|sounds|selves] [--clips FOLDER] [--sounds FOLDER]
-                                 [--rows FILE] [--plot FILE] [--delay SECONDS] [--second SECONDS]
+                                 [--rooms N] [--rows FILE] [--plot FILE] [--delay SECONDS] [--second SECONDS]
 
 The whole of a talk but its devices runs: the canceller, the detectors, the rules, the recogniser (tiny.en), the
 session; the agent speaks with pieces of the default voice at -22 dBFS. Each clip is said over a reply, 2.5 s after it
 began. Times are from a clip's first voiced sample at the microphone, at the loudspeaker, in ms. The recogniser is
 charged 0.3 s a call, as it takes while the machine has other things to do. Loudspeaker and microphone have a latency of
-20 and 10 ms. The rooms have 0.25 s of reverberation and noise at -65 dBFS. With `--second` a second opinion is had of
-base (`stt/second_opinion.py`), which is charged so much.
+20 and 10 ms. The rooms have 0.25 s of reverberation and noise at -65 dBFS; those of `--rooms` differ in both. With
+`--second` a second opinion is had of base (`stt/second_opinion.py`), which is charged so much.
 
 Sounds are those of `benchmarks.sounds`: the clips', of `--sounds` too (kinds backchannel, noise, music and singing; its
 clips of kind speech are people), and babble. The last table judges what the recogniser said of all of them again with
@@ -17,6 +17,7 @@ other bars of doubt; `--plot` draws it.
 
 import argparse
 from collections.abc import AsyncIterator, Callable, Sequence
+from itertools import product
 from pathlib import Path
 
 import anyio
@@ -73,6 +74,7 @@ def main() -> None:
     parser.add_argument("--only", choices=("people", "sounds", "selves"), help="a part of it")
     parser.add_argument("--clips", type=Path, default=Path("audio"), help="folder of the recorded clips")
     parser.add_argument("--sounds", type=Path, help="folder of more of them")
+    parser.add_argument("--rooms", type=int, default=1, help="so many rooms: other reverberation and noise")
     parser.add_argument("--rows", type=Path, help="write every row there, as CSV")
     parser.add_argument("--plot", type=Path, help="draw the curve over the bar of doubt there, as PNG")
     parser.add_argument("--delay", type=float, default=0.3, help="seconds that the recogniser takes")
@@ -83,7 +85,8 @@ def main() -> None:
     console = Console()
     if given.only in (None, "people", "sounds"):
         said = _said(clips, given.only)[:: 4 if given.quick else 1]
-        _tell(console, [row for echo in ECHOES for row in bench.rows(echo, said)], given.rows, given.plot)
+        rooms = product(range(1, given.rooms + 1), ECHOES)
+        _tell(console, [row for seed, echo in rooms for row in bench.rows(echo, said, seed)], given.rows, given.plot)
     if given.only in (None, "selves"):
         console.print(bench.selves())
 
@@ -132,8 +135,8 @@ class Bench:
     def __init__(self, agent: Samples, delay_s: float, second_s: float | None = None) -> None:
         self._agent, self._delay_s, self._second_s = agent, delay_s, second_s
 
-    def rows(self, echo: Echo, sayings: Sequence[Saying]) -> list[Row]:
-        """Everybody and everything over one echo."""
+    def rows(self, echo: Echo, sayings: Sequence[Saying], seed: int) -> list[Row]:
+        """Everybody and everything over one echo, in the room of that seed."""
         looks = Looks()
 
         async def hold(room: Room) -> list[Row]:
@@ -145,7 +148,7 @@ class Bench:
                     for number, saying in enumerate(sayings, 1)
                 ]
 
-        return run_in_room(hold, Room(Scene(echo=echo), tap=looks.add, limit_s=30.0 * (1 + len(sayings))))
+        return run_in_room(hold, Room(Scene(echo=echo, seed=seed), tap=looks.add, limit_s=30.0 * (1 + len(sayings))))
 
     def selves(self) -> Table:
         """What the agent does to itself."""
