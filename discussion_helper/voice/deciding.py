@@ -9,7 +9,7 @@ else. The rules, in this order:
    turned down, and that stopped when it was, was the agent's, whatever it sounded like.
 3. Words are one: at least `min_words` that are no listener's response, in at least `min_speech_s` of voice. Of a voice
    that goes on there must be 0.8 s, for a recogniser is often wrong about half a word.
-4. Nothing but listener's responses is none, once the voice has paused for 0.15 s: the recogniser begins sooner, and who
+4. Nothing but listener's responses is none, once the voice has paused for 0.3 s: the recogniser begins sooner, and who
    goes on may say more. Nor is a sound without words, nor one with words of which the recogniser is not sure
    (`doubt.py`).
 5. Who talks on for 2 s is interrupting, unless the recogniser was asked three times and there were no such words. Then
@@ -41,6 +41,7 @@ __all__ = [
     "LONG_SOUND_S",
     "MOST_DOWN_S",
     "RESPONSE",
+    "SETTLED_S",
     "SOUND_S",
     "SUSTAINED_S",
     "UNANSWERED_S",
@@ -69,6 +70,9 @@ LONGEST_DOWN_S = 2.0
 """So long at most for one that has paused, and of which three answers had nothing: its last words may be under way."""
 ASK_AGAIN = 1.5
 """Times as much voice as when it was found to hold no words: then the recogniser is asked once more, and so on."""
+SETTLED_S = 0.3
+"""Of a pause in which a voice is dismissed. Between two words of one phrase there are up to 0.25 s ("four ... queen of
+clubs", "five ... five"), and the recogniser has read the first of them 0.15 s after it, often wrongly."""
 SUSTAINED_S = 2.0
 """Nobody says "mm-hm" for so long."""
 LEAST_VOICE_S = 0.1
@@ -144,7 +148,7 @@ class Decider:
             return self._dismiss(at_s) if self._is_wordless(at_s) else None
         if words.final and verdict.why != STOPPED and self._stopped_with_it():
             verdict = Verdict(Act.RESUME, "the agent's own voice")
-        if verdict.act is Act.RESUME and self._quiet_s < PAUSE_S:
+        if verdict.act is Act.RESUME and self._quiet_s < SETTLED_S:
             self._unsettled = verdict
             return None
         return self._conclude(verdict.act, verdict.why, at_s)
@@ -212,7 +216,7 @@ class Decider:
             return None
         if self._grown_s:
             self._unsettled = None
-        if self._unsettled is not None and (evidence.quiet_s >= PAUSE_S or since_s >= MOST_DOWN_S):
+        if self._unsettled is not None and (evidence.quiet_s >= SETTLED_S or since_s >= MOST_DOWN_S):
             return self._conclude(self._unsettled.act, self._unsettled.why, evidence.at_s)
         self._others_s = max(self._others_s, evidence.others_s)  # also when the turn has ended before it is decided
         if self._min_words == 0 and evidence.others_s > self._min_speech_s - ROUNDING_S:

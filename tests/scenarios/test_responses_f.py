@@ -71,10 +71,10 @@ def decided(policy: Policy, text: str, voiced_s: float) -> Act | None:
     assert Act.DUCK is down.act
     asked = decider.step(Evidence(at_s=1.0 + voiced_s / 2, voiced_s=voiced_s, others_s=voiced_s, **given))
     assert asked is None or Act.ASK is asked.act
-    given["quiet_s"] = 0.2
-    paused = decider.step(Evidence(at_s=1.2 + voiced_s / 2, voiced_s=voiced_s, others_s=voiced_s, **given))
+    given["quiet_s"] = 0.3
+    paused = decider.step(Evidence(at_s=1.3 + voiced_s / 2, voiced_s=voiced_s, others_s=voiced_s, **given))
     assert paused is None or Act.ASK is paused.act
-    verdict = decider.words(Words(text=text, final=True, voiced_s=voiced_s), at_s=1.2 + voiced_s / 2)
+    verdict = decider.words(Words(text=text, final=True, voiced_s=voiced_s), at_s=1.3 + voiced_s / 2)
     return None if verdict is None else verdict.act
 
 

@@ -85,9 +85,9 @@ class Talk:
 
 
 def over_the_agent(voiced_s: float, **settings: float) -> Talk:
-    """Somebody has begun, spoken that long, and paused for 0.2 s."""
+    """Somebody has begun, spoken that long, and paused for 0.3 s."""
     talk = Talk(decider_of(**settings)).go(0.05, eager=True)
-    return talk.go(voiced_s, eager=True, voice=True).go(0.2)
+    return talk.go(voiced_s, eager=True, voice=True).go(0.3)
 
 
 def test_the_agent_is_turned_down_at_the_first_sign() -> None:
@@ -247,7 +247,7 @@ def heard_late(alone_s: float, *, audible: bool = True) -> Talk:
 
 
 def test_a_voice_that_stops_with_the_agent_is_the_agents() -> None:
-    assert Verdict(Act.RESUME, "the agent's own voice") == heard_late(0.25).says("wipe it in up for two.").last
+    assert Verdict(Act.RESUME, "the agent's own voice") == heard_late(0.25).says("wipe it in up for two.").go(0.2).last
 
 
 def test_not_if_it_says_stop() -> None:
@@ -496,7 +496,8 @@ def test_what_was_read_at_the_beginning_of_a_pause_dismisses_nobody_who_goes_on(
 @pytest.mark.parametrize(("text", "why"), [("Mm-hm.", RESPONSE), ("", "more words than voice")])
 def test_it_does_once_the_pause_has_lasted(text: str, why: str) -> None:
     talk = Talk().go(0.05, eager=True).go(0.35, eager=True, voice=True).go(0.08).says(text, refused=why)
-    assert Verdict(Act.RESUME, why) == talk.go(0.07).last
+    assert 1 == len(talk.go(0.2).told)
+    assert Verdict(Act.RESUME, why) == talk.go(0.03).last
     assert 2 == len(talk.acts())
 
 

@@ -372,8 +372,8 @@ def test_a_turn_has_the_level_of_its_voice_and_not_of_what_came_before_or_after(
 
 
 def test_a_voice_that_goes_on_and_is_ignored_again_says_so() -> None:
-    scene = Scene().hears(1.0).hears(0.4, 0.5).hears(0.3).reads("Mm-hmm.").hears(0.4, 0.5).hears(0.3).reads("Mm-hmm.")
-    scene.hears(1.0).hears(0.4, 0.5).hears(0.3).reads("Mm-hmm.")
+    scene = Scene().hears(1.0).hears(0.4, 0.5).hears(0.4).reads("Mm-hmm.").hears(0.4, 0.5).hears(0.4).reads("Mm-hmm.")
+    scene.hears(1.0).hears(0.4, 0.5).hears(0.4).reads("Mm-hmm.")
 
     assert ["ignored"] * 3 == [note.what for note in decisions(scene)]
     assert [False, True, False] == [note.again for note in decisions(scene)]
