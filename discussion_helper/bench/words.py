@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
 
 from discussion_helper.tts.speakable import speakable
 
@@ -27,13 +26,14 @@ def word_errors(reference: Sequence[str], heard: Sequence[str]) -> int:
 def words_reached(said: Sequence[str], heard: Sequence[str]) -> int:
     """How many words of `said` have gone by when `heard`, its beginning with mistakes, is over.
 
-    Up to the last pair of words that agree, and as many as were heard after it.
+    So many that the fewest words must be replaced, dropped and put in; where several fit alike, the most of them.
     """
-    blocks = SequenceMatcher(None, said, heard, autojunk=False).get_matching_blocks()[:-1]
-    if not blocks:
-        return min(len(said), len(heard))
-    last = blocks[-1]
-    return min(len(said), last.a + last.size + len(heard) - last.b - last.size)
+    errors = list(range(len(said) + 1))
+    for number, word in enumerate(heard, 1):
+        before, errors = errors, [number]
+        for at, other in enumerate(said):
+            errors.append(min(before[at] + (word != other), before[at + 1] + 1, errors[at] + 1))
+    return max(at for at, count in enumerate(errors) if count == min(errors))
 
 
 def said_once(heard: Sequence[str], said: Sequence[str]) -> list[str]:

@@ -34,6 +34,7 @@ def test_word_errors_are_replaced_dropped_and_inserted_words(heard: str, errors:
         ("the old lighthouse stands on a", 6),
         ("", 0),
         ("nothing alike", 2),
+        ("the old lighthouse strip", 4),  # a word that comes much later
     ],
 )
 def test_the_words_that_have_gone_by_are_counted_in_spite_of_mistakes(heard: str, reached: int) -> None:
