@@ -15,6 +15,7 @@ class HealthRow:
     blocks: int
     late_p99_ms: float
     late_worst_ms: float
+    woken_p99_ms: float
     dropped: int
     overflows: int
     underflows: int
@@ -24,6 +25,6 @@ class HealthRow:
 
 def health_row(run: str, health: Mapping[str, Any]) -> HealthRow:
     """The row of what a talk told."""
-    times = {f"late_{name}_ms": round(health[f"late_{name}_s"] * 1e3, 2) for name in ("p99", "worst")}
+    times = {f"{name}_ms": round(health[f"{name}_s"] * 1e3, 2) for name in ("late_p99", "late_worst", "woken_p99")}
     counts = {name: health[name] for name in ("blocks", "dropped", "overflows", "underflows", "queued_most", "losses")}
     return HealthRow(run=run, **times, **counts)

@@ -165,10 +165,13 @@ def _health(results: Results) -> Iterator[Measure]:
     """Of the worst talk, and of all together."""
     rows = results.health
     blocks = sum(row.blocks for row in rows)
-    for name, title in (("p99", "Audio thread lateness, p99"), ("worst", "  worst")):
-        most = max((getattr(row, f"late_{name}_ms") for row in rows), default=None)
-        goal = "< 10" if name == "p99" else ""
-        yield Measure(key=f"audio_late_{name}", title=title, unit="ms", n=blocks, value=most, goal=goal)
+    for key, title, goal in (
+        ("woken_p99", "Audio thread begins with a block, p99", "< 3"),
+        ("late_p99", "  and is done with it, p99", "< 10"),
+        ("late_worst", "  worst", ""),
+    ):
+        most = max((getattr(row, f"{key}_ms") for row in rows), default=None)
+        yield Measure(key=f"audio_{key}", title=title, unit="ms", n=blocks, value=most, goal=goal)
     for key, title in (("dropped", "Blocks dropped"), ("overflows", "Overflows"), ("underflows", "Underflows")):
         total = sum(getattr(row, key) for row in rows)
         yield Measure(key=key, title=title, unit="", n=blocks, value=total, goal="0" if key == "dropped" else "")

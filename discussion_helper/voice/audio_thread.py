@@ -27,7 +27,7 @@ class AudioThread:
         self._inbox = inbox
         self._work = work
         self._clock = clock
-        self.lateness, self.loop = Lateness(), Lateness()
+        self.lateness, self.woken, self.loop = Lateness(), Lateness(), Lateness()
         self._thread = Thread(target=self._run, name="audio", daemon=True)
 
     def start(self, marks: Marks) -> None:
@@ -57,6 +57,8 @@ class AudioThread:
 
     def _run(self) -> None:
         while not isinstance(item := self._inbox.get(self._work.tick_s), Closed):
-            self._work.take(item, self._clock())
+            taken_s = self._clock()
+            self._work.take(item, taken_s)
             if isinstance(item, Captured) and self._work.hears:
+                self.woken.add(taken_s - self._inbox.put_at_s)
                 self.lateness.add(self._clock() - self._inbox.put_at_s)

@@ -149,6 +149,7 @@ class AudioEngine:
             blocks=lateness.blocks,
             late_p99_s=lateness.percentile_s(99.0),
             late_worst_s=lateness.worst_s,
+            woken_p99_s=self._driver.woken.percentile_s(99.0),
             dropped=self._inbox.dropped,
             overflows=self._overflows + (self._capture.overflows if self._capture else 0),
             underflows=self._underflows + (self._sink.underflows if self._sink else 0),

@@ -24,6 +24,8 @@ class Health:
     late_p99_s: float = 0.0
     """99 % of them were at most so late, to half a millisecond."""
     late_worst_s: float = 0.0
+    woken_p99_s: float = 0.0
+    """The same to the beginning of that work: what the thread waited for a processor and for the interpreter."""
     dropped: int = 0
     """Blocks of either device that found the queue to the audio thread full."""
     overflows: int = 0

@@ -66,6 +66,8 @@ class Driver(Protocol):
 
     lateness: Lateness
     """Of blocks of the microphone, to the end of the work on them."""
+    woken: Lateness
+    """Of the same, to its beginning."""
     loop: Lateness
     """Of what is handed over to the event loop."""
 

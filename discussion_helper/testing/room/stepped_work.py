@@ -15,7 +15,7 @@ class SteppedWork:
     """A `Driver`. It takes no time."""
 
     def __init__(self, inbox: Inbox, work: AudioWork) -> None:
-        self.lateness, self.loop = Lateness(), Lateness()
+        self.lateness, self.woken, self.loop = Lateness(), Lateness(), Lateness()
         self._inbox = inbox
         self._work = work
         self._taken_s = 0.0
@@ -58,4 +58,5 @@ class SteppedWork:
             self._work.take(item, now)
             if isinstance(item, Captured) and self._work.hears:
                 self.lateness.add(now - self._inbox.put_at_s)
+                self.woken.add(now - self._inbox.put_at_s)
         self._taken_s = now
