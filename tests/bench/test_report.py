@@ -72,7 +72,7 @@ def results() -> Results:
         ],
         health=[
             filled(
-                HealthRow, run="turns", blocks=100, late_p99_ms=2.5, late_worst_ms=80.0, woken_p99_ms=1.5
+                HealthRow, run="turns", blocks=100, late_p99_ms=2.5, late_worst_ms=80.0, woken_p99_ms=1.5, dropped=0
             ),
             filled(HealthRow, run="echo", blocks=50, late_p99_ms=3.5, late_worst_ms=9.0, woken_p99_ms=1.0, dropped=4),
         ],
