@@ -50,7 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Serve until Ctrl-C or SIGTERM."""
     from discussion_helper.commands.store_file import checked_file
     from discussion_helper.web import bound_socket
-    from discussion_helper.web.security import checked_token, is_loopback
+    from discussion_helper.web.keys import checked_token
+    from discussion_helper.web.origins import is_loopback
 
     arguments = with_file(arguments)
     if not is_loopback(arguments.host) and not arguments.allow_host:

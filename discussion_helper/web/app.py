@@ -16,16 +16,22 @@ from discussion_helper.errors import DiscussionError, SettingError
 from discussion_helper.policy import Policy
 from discussion_helper.registry import Sessions
 from discussion_helper.text.manager import Manager
+from discussion_helper.web.audit import Audit
 from discussion_helper.web.bounded import Bounded
+from discussion_helper.web.door import Door
 from discussion_helper.web.encoding import Answer
 from discussion_helper.web.health_route import Examine, HealthRoute
+from discussion_helper.web.keys import Keys
 from discussion_helper.web.limits import Limits
 from discussion_helper.web.live import Live
+from discussion_helper.web.login_routes import LoginRoutes
 from discussion_helper.web.opening import Opener, OpenFake, OpenResponder, OpenVoice
+from discussion_helper.web.passwords import Password
 from discussion_helper.web.problems import Catching, answer_to_error, answer_to_http
-from discussion_helper.web.security import Guard, checked_token
+from discussion_helper.web.security import Guard
 from discussion_helper.web.session_routes import SessionRoutes
 from discussion_helper.web.thread_routes import ThreadRoutes
+from discussion_helper.web.token_routes import TokenRoutes
 from discussion_helper.web.turn_routes import TurnRoutes
 from discussion_helper.web.upgrades import NoUpgrades
 
@@ -36,6 +42,7 @@ def create_app(
     sessions: Sessions[Any] | None = None,
     *,
     token: str | None,
+    password: Password | None = None,
     manager: Manager | None = None,
     open_voice: OpenVoice | None = None,
     open_responder: OpenResponder | None = None,
@@ -48,19 +55,20 @@ def create_app(
 ) -> Starlette:
     """An app on this registry, also an empty one; without one on the manager's, or on its own, which it then closes.
 
-    `token`: what a client shows; None = everybody may ask, for clients in this process alone. `manager`: opens text
-    sessions and has the threads. `open_voice`: opens sessions on this machine's devices. `open_responder`: what
-    answers who only types (without it: an echo). `open_fake`: sessions of other fakes than the public ones.
-    `examine`: what /health tells. `policy`: of sessions on this machine's devices, as far as they bring none.
-    `routes`: more of them, behind the same door; one for "/" is the page. `allowed_hosts`: names of this server
-    beside those of the loopback interface.
+    `token`: what a client shows; None = everybody may ask, for clients in this process alone. `password`: lets browsers
+    in that have no link, at /login. `manager`: opens text sessions and has the threads. `open_voice`: opens sessions on
+    this machine's devices. `open_responder`: what answers who only types (without it: an echo). `open_fake`: sessions
+    of other fakes than the public ones. `examine`: what /health tells. `policy`: of sessions on this machine's devices,
+    as far as they bring none. `routes`: more of them, behind the same door; one for "/" is the page. `allowed_hosts`:
+    names of this server beside those of the loopback interface.
     `app.state.live.close()` ends every stream; a server calls it when it begins to stop, as `web.Server` does.
+    `app.state.door.keys.rotate()` gives a new token and ends what the old one opened; `app.state.audit` tells who did.
 
     Raises SettingError for a token that no link could carry, and for a manager with another registry.
     """
-    registry = _registry(sessions, manager)
+    audit, registry = Audit(), _registry(sessions, manager)
     bounds = limits or Limits()
-    live = Live(bounds)
+    live, door = Live(bounds), Door(Keys(token), password, bounds, audit)
     opener = Opener(
         *(registry, manager),
         most=bounds.sessions,
@@ -76,10 +84,13 @@ def create_app(
             *SessionRoutes(registry, opener, live).routes,
             *TurnRoutes(registry, live).routes,
             *ThreadRoutes(registry, opener).routes,
+            *TokenRoutes(door).routes,
+            *audit.routes,
+            *([] if password is None else LoginRoutes(door).routes),
             Route("/", _index, methods=["GET"]),
         ],
         middleware=[
-            Middleware(Guard, token=checked_token(token), allowed_hosts=allowed_hosts),
+            Middleware(Guard, door=door, allowed_hosts=allowed_hosts),
             Middleware(Catching),
             Middleware(NoUpgrades),
             Middleware(Bounded, limits=bounds),
@@ -88,7 +99,7 @@ def create_app(
         lifespan=_lifespan(live, opener, registry if sessions is None and manager is None else None),
     )
     app.router.redirect_slashes = False  # a redirect would lead to whatever the Host header says
-    app.state.live = live
+    app.state.live, app.state.door, app.state.audit = live, door, audit
     app.state.sessions = registry
     return app
 

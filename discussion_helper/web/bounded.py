@@ -22,6 +22,9 @@ class Bounded:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
+        elif sum(len(name) + len(value) for name, value in scope["headers"]) > self._limits.headers:
+            what = f"The headers are larger than {self._limits.headers} bytes."
+            await answer_of(431, what, "Send less of them.")(scope, receive, send)
         elif _announced(scope) > self._limits.body:
             await answer_of(413, *self._too_large())(scope, receive, send)
         else:

@@ -26,6 +26,19 @@ class Limits:
     heartbeat_s: float = 15.0
     """Between signs of life in a stream: proxies close what is silent for a minute, some after 30 s."""
 
+    headers: int = 32 * 1024
+    """Bytes of a request's headers."""
+    headers_s: float = 10.0
+    """Until a request's headers are there; the server closes the connection then."""
+    rate: float = 200.0
+    """Requests a second of one address; `Door.STRANGERS` of them without the token."""
+    rate_of_all: float = 400.0
+    """Requests a second of all."""
+    burst_s: float = 10.0
+    """How many seconds' worth of them may come at once: a page that opens asks for much."""
+    wrong_a_minute: float = 10.0
+    """Wrong tokens and passwords of one address; ten times as many of all."""
+
     def __post_init__(self) -> None:
         for field in fields(self):
             if not getattr(self, field.name) > 0:

@@ -7,8 +7,12 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 
-from discussion_helper.web import create_app
-from discussion_helper.web.security import HEADERS, Guard, is_loopback
+from discussion_helper.web import Limits, create_app
+from discussion_helper.web.audit import Audit
+from discussion_helper.web.door import Door
+from discussion_helper.web.keys import Keys
+from discussion_helper.web.origins import is_loopback
+from discussion_helper.web.security import HEADERS, Guard
 
 pytestmark = pytest.mark.anyio
 
@@ -30,7 +34,7 @@ OWN = "http://127.0.0.1:7654"
         ({"Authorization": "Bearer "}, 401),
         ({"Authorization": f"Basic {TOKEN}"}, 401),
         ({"Authorization": "Bearer t\u00f6ken".encode("latin-1")}, 401),
-        ({"Cookie": f"discussion-helper-7654={TOKEN}"}, 200),
+        ({"Cookie": f"discussion-helper-7654={TOKEN}"}, 401),
         ({"Cookie": "discussion-helper-7654=wrong"}, 401),
         ({"Cookie": f"discussion-helper-80={TOKEN}"}, 401),
     ],
@@ -179,7 +183,7 @@ async def test_a_websocket_has_the_same_door(headers: list[tuple[bytes, bytes]],
         raise AssertionError
 
     scope = {"type": "websocket", "path": "/", "headers": headers, "query_string": b""}
-    await Guard(app, token=TOKEN)(scope, receive, send)
+    await Guard(app, door=Door(Keys(TOKEN), None, Limits(), Audit()))(scope, receive, send)
 
     assert (["websocket"] if passed else []) == reached
     assert ([] if passed else ["websocket.close"]) == [message["type"] for message in sent]

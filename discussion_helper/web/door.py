@@ -1,0 +1,117 @@
+"""Who is let in, and how often somebody may knock."""
+
+from starlette.requests import HTTPConnection
+from starlette.responses import RedirectResponse, Response
+
+from discussion_helper.web.audit import Audit
+from discussion_helper.web.keys import Keys
+from discussion_helper.web.limits import Limits
+from discussion_helper.web.origins import address_of, port_of
+from discussion_helper.web.passwords import Password
+from discussion_helper.web.problems import answer_of
+from discussion_helper.web.rates import Rates
+
+__all__ = ["LOGIN", "STRANGERS", "Door"]
+
+LOGIN = "/login"
+"""Where a password is taken, where there is one."""
+STRANGERS = 0.1
+"""How often somebody who is not let in may ask, as a part of how often the others may."""
+_LINK_FIX = "Open the link that the server printed, or send `Authorization: Bearer TOKEN`."
+
+
+class Door:
+    """Strangers have buckets of their own: on a machine of many users, none of them keeps its owner out."""
+
+    def __init__(self, keys: Keys, password: Password | None, limits: Limits, audit: Audit) -> None:
+        self.keys = keys
+        self.password = password
+        self.audit = audit
+        rate, of_all = limits.rate, limits.rate_of_all
+        self._known = Rates(rate, of_all, burst_s=limits.burst_s)
+        self._strangers = Rates(rate * STRANGERS, of_all * STRANGERS, burst_s=limits.burst_s)
+        self._wrong = Rates(limits.wrong_a_minute / 60, limits.wrong_a_minute / 6, burst_s=60.0)
+
+    def refusal(self, asked: HTTPConnection) -> Response | None:
+        """None = whoever asks is let in."""
+        if not self.keys.required or self._has_cookie(asked):
+            return self._often(asked, self._known)
+        linked = _is_link(asked)
+        shown = asked.query_params["token"] if linked else _bearer(asked)
+        if shown is not None:
+            return self._refusal_of(asked, shown) or (self.let_in(asked, "link") if linked else None)
+        if self.password is not None and asked.scope["path"] == LOGIN:
+            return self.stranger(asked)
+        return self.stranger(asked) or self._unknown(asked)
+
+    def _refusal_of(self, asked: HTTPConnection, shown: str) -> Response | None:
+        """Of a token. One that could be guessed is not even compared after too many wrong ones."""
+        if self.keys.guessable and self._wrong.wait_s(address_of(asked)):
+            return self.stranger(asked) or self.guess(asked)
+        if self.keys.is_token(shown):
+            return self._often(asked, self._known)
+        refused = self.stranger(asked) or self.guess(asked)
+        if refused is None:
+            self.failed(asked, "token")
+        return refused or _unknown()
+
+    def stranger(self, asked: HTTPConnection) -> Response | None:
+        """An answer to one who may not come in, and asks too often."""
+        return self._often(asked, self._strangers)
+
+    def guess(self, asked: HTTPConnection) -> Response | None:
+        """Count a guess of this address; an answer if there were too many."""
+        wait_s = self._wrong.take(address_of(asked))
+        return _too_often(wait_s, "Too many wrong tokens or passwords came from there.") if wait_s else None
+
+    def failed(self, asked: HTTPConnection, by: str) -> None:
+        """Put it on record."""
+        self.audit.note("login_failed", by=by, address=address_of(asked))
+
+    def let_in(self, asked: HTTPConnection, by: str) -> Response:
+        """To the page, without the token in the address, and with the cookie."""
+        answer = RedirectResponse("/", status_code=303)
+        self.give_cookie(asked, answer)
+        self.audit.note("login", by=by, address=address_of(asked))
+        return answer
+
+    def give_cookie(self, asked: HTTPConnection, answer: Response) -> None:
+        """For as long as the browser runs, the token is not rotated and the server lives."""
+        secure = asked.scope.get("scheme") in ("https", "wss")
+        answer.set_cookie(_cookie_name(asked), self.keys.cookie, httponly=True, samesite="strict", secure=secure)
+
+    def _has_cookie(self, asked: HTTPConnection) -> bool:
+        shown = asked.cookies.get(_cookie_name(asked))
+        return shown is not None and self.keys.is_cookie(shown)
+
+    def _unknown(self, asked: HTTPConnection) -> Response:
+        reads = asked.scope.get("method") == "GET" and "text/html" in asked.headers.get("accept", "")
+        return RedirectResponse(LOGIN, status_code=303) if self.password is not None and reads else _unknown()
+
+    def _often(self, asked: HTTPConnection, rates: Rates) -> Response | None:
+        wait_s = rates.take(address_of(asked))
+        return _too_often(wait_s, "Requests come too fast.") if wait_s else None
+
+
+def _too_often(wait_s: float, what: str) -> Response:
+    """429, and when to come back."""
+    seconds = max(1, -int(-wait_s // 1))
+    return answer_of(429, what, f"Ask again in {seconds} s.", {"Retry-After": str(seconds)})
+
+
+def _is_link(asked: HTTPConnection) -> bool:
+    return asked.scope.get("method") == "GET" and asked.scope["path"] == "/" and "token" in asked.query_params
+
+
+def _bearer(asked: HTTPConnection) -> str | None:
+    scheme, _, shown = asked.headers.get("authorization", "").partition(" ")
+    return shown.strip() if scheme.lower() == "bearer" else None
+
+
+def _cookie_name(asked: HTTPConnection) -> str:
+    """Cookies do not know ports: two servers on one machine would take each other's."""
+    return f"discussion-helper-{port_of(asked.headers) or 'default'}"
+
+
+def _unknown() -> Response:
+    return answer_of(401, "The token is missing or wrong.", _LINK_FIX, {"WWW-Authenticate": "Bearer"})

@@ -1,0 +1,55 @@
+"""How a request names this server, and the page that it comes from."""
+
+import ipaddress
+import re
+from collections.abc import Collection
+
+from starlette.datastructures import Headers
+from starlette.requests import HTTPConnection
+
+__all__ = ["address_of", "is_host_known", "is_loopback", "is_own_origin", "port_of"]
+
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::([0-9]{1,5}))?")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether this name or address is this machine and nothing else."""
+    try:
+        return host.lower() == "localhost" or ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def is_host_known(headers: Headers, names: Collection[str]) -> bool:
+    """Whether there is one Host header, with a name of the loopback interface or one of `names` (in lower case).
+
+    Of a target in absolute form only the path is looked at, and nothing at X-Forwarded-Host: an attacker's page whose
+    name leads to 127.0.0.1 sends its own name here.
+    """
+    hosts = headers.getlist("host")
+    match = _HOST.fullmatch(hosts[0]) if len(hosts) == 1 else None
+    return match is not None and (is_loopback(match[1]) or match[1].lower() in names)
+
+
+def is_own_origin(asked: HTTPConnection) -> bool:
+    """Browsers name the page's origin in whatever changes something, and in WebSockets; programs name none.
+
+    For a request whose host is known.
+    """
+    origins = asked.headers.getlist("origin")
+    host = asked.headers["host"].lower()
+    if origins and [origin.lower() for origin in origins] not in ([f"http://{host}"], [f"https://{host}"]):
+        return False
+    reads = asked.scope.get("method") in ("GET", "HEAD")
+    return reads or asked.headers.get("sec-fetch-site") not in ("cross-site", "same-site")
+
+
+def port_of(headers: Headers) -> str:
+    """The port that the Host header names; "" for the usual one."""
+    match = _HOST.fullmatch(headers.get("host", ""))
+    return (match[2] or "") if match else ""
+
+
+def address_of(asked: HTTPConnection) -> str:
+    """Where the connection comes from, whatever headers say of it; "" where a server does not tell."""
+    return asked.client.host if asked.client else ""

@@ -1,0 +1,55 @@
+"""Token buckets."""
+
+import pytest
+
+from discussion_helper.web import rates
+from discussion_helper.web.audit import KEPT, LONGEST, NAME, Audit
+from discussion_helper.web.rates import ADDRESSES, Rates
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time, in its first element."""
+    time = [0.0]
+    monkeypatch.setattr(rates, "now", lambda: time[0])
+    return time
+
+
+def test_a_bucket_fills_up_and_not_further(clock: list[float]) -> None:
+    asked = Rates(2.0, 100.0, burst_s=1.0)
+    assert [0.0, 0.0, 0.5] == [asked.take("a") for _ in range(3)]
+    clock[0] = 0.25
+    assert 0.25 == asked.take("a")
+    clock[0] = 100.0
+    assert [0.0, 0.0, 0.5] == [asked.take("a") for _ in range(3)]
+    assert 0.0 == asked.take("b")
+
+
+def test_all_together_have_one_bucket_which_a_refused_one_takes_nothing_from(clock: list[float]) -> None:
+    asked = Rates(1.0, 3.0, burst_s=1.0)
+    assert [0.0, 1.0, 1.0, 1.0] == [asked.take("a") for _ in range(4)]
+    assert [0.0, 0.0] == [asked.take("b"), asked.take("c")]
+    assert pytest.approx(1 / 3) == asked.take("d")
+
+
+def test_it_keeps_no_more_addresses_than_it_says(clock: list[float]) -> None:
+    asked = Rates(1.0, 1e6, burst_s=1.0)
+    for number in range(ADDRESSES + 10):
+        asked.take(str(number))
+    assert len(asked._of) == ADDRESSES
+
+
+def test_the_audit_keeps_the_newest_and_lets_nobody_write_a_line_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", NAME)
+    audit = Audit()
+    for number in range(KEPT + 5):
+        audit.note("login", by=str(number))
+    audit.note("login_failed", by="x\n2026 token_rotated\x1b[0m" + "y" * 1000, address=None)
+
+    newest, second, *_ = audit.entries
+    assert len(audit.entries) == KEPT
+    assert {"at", "kind", "by"} == newest.keys()
+    assert LONGEST == len(newest["by"])
+    assert newest["by"].isprintable()
+    assert str(KEPT + 4) == second["by"]
+    assert "\n" not in caplog.messages[-1]
