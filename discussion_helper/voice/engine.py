@@ -9,7 +9,7 @@ from typing import Literal, Self, TypeVar
 import anyio
 
 from discussion_helper.audio.inbox import Call, DeviceLost, Inbox
-from discussion_helper.audio.playback import Playback
+from discussion_helper.audio.player import Player
 from discussion_helper.background import LET_GO_S, Background
 from discussion_helper.errors import DeviceError
 from discussion_helper.voice.audio_thread import AudioThread
@@ -128,7 +128,7 @@ class AudioEngine:
             await self._reopening.close()
 
     @property
-    def playback(self) -> Playback:
+    def playback(self) -> Player:
         """Where the voice writes."""
         return self._playback
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import anyio
 
 from discussion_helper.audio.inbox import Played
-from discussion_helper.audio.playback import Playback
+from discussion_helper.audio.player import Player
 from discussion_helper.clock import now
 
 __all__ = ["Mark", "Marks"]
@@ -32,7 +32,7 @@ class Marks:
     a hundred times a second.
     """
 
-    def __init__(self, playback: Playback) -> None:
+    def __init__(self, playback: Player) -> None:
         self.playback = playback
         self._marks: list[Mark] = []
         self._next: tuple[int, int] | None = None

@@ -2,7 +2,7 @@
 
 import anyio
 
-from discussion_helper.audio.playback import Playback
+from discussion_helper.audio.player import Player
 from discussion_helper.turn.turns import TurnEnded, TurnStarted
 from discussion_helper.voice.marks import Marks
 from discussion_helper.voice.notes import Note, Turn
@@ -18,7 +18,7 @@ TURN_S = 20.0
 class Pauses:
     """Nobody is in the middle of a turn or of a clause. For the event loop's thread."""
 
-    def __init__(self, playback: Playback, marks: Marks) -> None:
+    def __init__(self, playback: Player, marks: Marks) -> None:
         """`marks` are set where the clauses begin and end."""
         self._playback = playback
         self._marks = marks

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 
-from discussion_helper.audio.playback import Playback
+from discussion_helper.audio.player import Player
 from discussion_helper.voice.deciding import Words
 from discussion_helper.voice.health import Lateness
 from discussion_helper.voice.marks import Marks
@@ -37,7 +37,10 @@ class Source(Device, Protocol):
 class Sink(Device, Protocol):
     """An open loudspeaker."""
 
-    playback: Playback
+    @property
+    def playback(self) -> Player:
+        """Where what it plays is written."""
+        ...
 
     @property
     def underflows(self) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import anyio
 
-from discussion_helper.audio.playback import Playback
+from discussion_helper.audio.player import Player
 from discussion_helper.audio.resample import resample
 from discussion_helper.clock import now
 from discussion_helper.errors import SynthesisError
@@ -56,7 +56,7 @@ class SpeakerVoice:
     def __init__(
         self,
         synthesiser: Synthesiser,
-        playback: Playback,
+        playback: Player,
         marks: Marks,
         *,
         close: Callable[[], Coroutine[None, None, None]],

@@ -8,7 +8,7 @@ import pytest
 
 from discussion_helper.audio.frames import Samples
 from discussion_helper.audio.inbox import Item, Played
-from discussion_helper.audio.playback import FADE_S
+from discussion_helper.audio.playback import FADE_S, Playback
 from discussion_helper.testing.room import Loudspeaker, Microphone, NoEchoPath, Room, Scene, Stalled, cheap_detectors
 
 pytestmark = pytest.mark.anyio
@@ -47,6 +47,7 @@ async def test_what_is_played_is_on_the_tape_where_the_device_said(ppm: float) -
 async def test_turned_down_halted_and_dead() -> None:
     async with room() as it:
         playback = it.engine.playback
+        assert isinstance(playback, Playback)
         playback.write(1, tone(5.0))
         await anyio.sleep(1.0)
         playback.set_gain(0.05)

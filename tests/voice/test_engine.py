@@ -174,7 +174,7 @@ async def test_leaving_closes_both_devices_and_ends_the_thread(rig: Rig) -> None
 
 async def test_a_mark_wakes_the_loop_when_it_is_passed(rig: Rig) -> None:
     async with rig.engine as engine:
-        playback = engine.playback
+        playback = rig.loudspeaker.playback
         playback.write(1, np.full(25, 0.5, np.float32))
         mark = engine.marks.set(1, 15)
         for start in (0, 10, 20):
@@ -251,7 +251,10 @@ async def test_g3_another_default_is_moved_to_and_told(rig: Rig) -> None:
         await engine.open_microphone(rig.ears)
         await rig.following.wait()
         closed_first = rig.microphone.closes, rig.loudspeaker.closes
-        rig.microphone, rig.loudspeaker = FakeDevice("headset mic"), FakeDevice("headset", playback=engine.playback)
+        rig.microphone, rig.loudspeaker = (
+            FakeDevice("headset mic"),
+            FakeDevice("headset", playback=rig.loudspeaker.playback),
+        )
         rig.move()
 
         told = await moved(rig, 2)
@@ -285,7 +288,7 @@ async def test_g3_a_move_waits_for_the_end_of_the_clause_and_keeps_the_rest_of_t
     async with rig.engine as engine:
         await engine.open_microphone(rig.ears)
         await rig.following.wait()
-        playback = engine.playback
+        playback = rig.loudspeaker.playback
         playback.write(1, np.full(40, 0.5, np.float32))
         engine.marks.set(1, 19)  # the end of its first clause
         rig.move()
