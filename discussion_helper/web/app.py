@@ -76,6 +76,7 @@ def create_app(
         open_responder=open_responder,
         open_fake=open_fake,
         policy=policy,
+        audit=audit,
     )
     app = Starlette(
         routes=[
@@ -100,7 +101,7 @@ def create_app(
     )
     app.router.redirect_slashes = False  # a redirect would lead to whatever the Host header says
     app.state.live, app.state.door, app.state.audit = live, door, audit
-    app.state.sessions = registry
+    app.state.sessions, app.state.opener = registry, opener
     return app
 
 

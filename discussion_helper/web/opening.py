@@ -14,6 +14,7 @@ from discussion_helper.session import Session
 from discussion_helper.text.manager import Manager
 from discussion_helper.text.spoken import SpokenThread
 from discussion_helper.text.stream import Stream
+from discussion_helper.web.audit import Audit
 from discussion_helper.web.bodies import OpeningBody
 from discussion_helper.web.fakes import echo_responder, fake_session
 from discussion_helper.web.held import Held
@@ -47,8 +48,12 @@ class Opener:
         open_responder: OpenResponder | None = None,
         open_fake: OpenFake | None = None,
         policy: Policy | None = None,
+        audit: Audit | None = None,
     ) -> None:
-        """`most`: live sessions in the registry. `policy`: of sessions on this machine's devices that bring none."""
+        """`most`: live sessions in the registry. `policy`: of sessions on this machine's devices that bring none.
+
+        `audit`: has an entry for each microphone.
+        """
         self._sessions = sessions
         self._manager = manager
         self._most = most
@@ -56,12 +61,15 @@ class Opener:
         self._open_responder = open_responder or echo_responder
         self._open_fake = open_fake or fake_session
         self._policy = policy or Policy()
+        self._audit = audit or Audit()
         self._opening = 0
         self._threads = anyio.CapacityLimiter(_LOOKING)
         self._held: set[Held] = set()
 
-    async def open(self, body: OpeningBody) -> Session | Stream:
-        """A running session. Raises Problem, SettingError, ThreadNotFoundError, and what a missing part raises."""
+    async def open(self, body: OpeningBody, *, by: str = "") -> Session | Stream:
+        """A running session; `by` names who asked.
+
+        Raises Problem, SettingError, ThreadNotFoundError, and what a missing part raises."""
         policy = body.checked_policy(self._policy if body.transport == "local" else Policy())
         if body.turns and (body.kind, body.transport) != ("voice", "fake"):
             raise Problem(422, "turns: only a fake voice session has a script.", fix="Leave it out.")
@@ -73,7 +81,9 @@ class Opener:
                 return await self._open_text(body.thread_id)
             thread = None if body.thread_id is None else await self._thread(body.thread_id)
             wish = Wish(tuple(body.turns), body.voice, body.language, policy, thread)
-            return await self._open_voice_session(body.transport, wish)
+            session = await self._open_voice_session(body.transport, wish, by)
+            session.transport = body.transport
+            return session
         finally:
             self._opening -= 1
 
@@ -91,21 +101,21 @@ class Opener:
     async def _thread(self, thread_id: str) -> SpokenThread:
         return SpokenThread(self.manager.store, await self.manager.store.get(thread_id))
 
-    async def _open_voice_session(self, transport: str, wish: Wish) -> Session:
+    async def _open_voice_session(self, transport: str, wish: Wish, by: str) -> Session:
         if transport == "local":
-            return await self._open_local(wish)
+            return await self._open_local(wish, by)
         return self._sessions.add(self._open_fake(wish) if transport == "fake" else await self._remote(wish)).start()  # type: ignore[no-any-return]
 
     async def _remote(self, wish: Wish) -> Session:
         responder = await anyio.to_thread.run_sync(self._open_responder, wish, limiter=self._threads)
         return Session(NoMicrophone(), responder, NoLoudspeaker(), wish.policy, thread=wish.thread)
 
-    async def _open_local(self, wish: Wish) -> Session:
+    async def _open_local(self, wish: Wish, by: str) -> Session:
         if self._open_voice is None:
             what = "This server has no microphone and no loudspeaker."
             raise Problem(503, what, fix="Use `discussion-helper serve`, or give create_app open_voice.")
         self._held = {held for held in self._held if not held.over}
-        held = Held(self._open_voice(wish))
+        held = Held(self._audit.local(self._open_voice(wish), by))
         session = await held.open()
         self._held.add(held)
         self._sessions.add(session)

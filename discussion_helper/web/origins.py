@@ -7,7 +7,7 @@ from collections.abc import Collection
 from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
 
-__all__ = ["address_of", "is_host_known", "is_loopback", "is_own_origin", "port_of"]
+__all__ = ["address_of", "client_of", "is_host_known", "is_loopback", "is_own_origin", "port_of"]
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::([0-9]{1,5}))?")
 
@@ -53,3 +53,8 @@ def port_of(headers: Headers) -> str:
 def address_of(asked: HTTPConnection) -> str:
     """Where the connection comes from, whatever headers say of it; "" where a server does not tell."""
     return asked.client.host if asked.client else ""
+
+
+def client_of(asked: HTTPConnection) -> str:
+    """Address and program of a client, as it names itself."""
+    return f"{address_of(asked)} {asked.headers.get('user-agent', '')}".strip()

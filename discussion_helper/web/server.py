@@ -1,21 +1,25 @@
 """The HTTP server of an app: it prints nothing of its requests, and stops within two seconds."""
 
+import asyncio
 import logging
 import socket
+import ssl
 from collections.abc import Awaitable, Callable
 from types import FrameType
 
 import anyio
 import uvicorn
 from starlette.applications import Starlette
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from discussion_helper.errors import SettingError
+from discussion_helper.web.http1 import Http1
 
-__all__ = ["ENDING_S", "GRACE_S", "Server", "bound_socket"]
+__all__ = ["ENDING_S", "GRACE_S", "MICROPHONES_S", "Server", "bound_socket"]
 
 ENDING_S = 0.7
 """How long sessions may take to end, and their watchers to be told of it, when the server stops."""
+MICROPHONES_S = 0.4
+"""How much of it the sessions on this machine's microphone may take, which end before the others."""
 GRACE_S = 1
 """How long what runs after that may take to end; then it is cancelled."""
 _CONNECTIONS = 2048
@@ -34,13 +38,6 @@ def bound_socket(host: str, port: int) -> socket.socket:
         raise SettingError(what, fix="Name another one, or 0 for any that is free.") from error
 
 
-class _Http(H11Protocol):
-    """HTTP/1.1 and nothing else."""
-
-    def _unsupported_upgrade_warning(self) -> None:
-        """The app tells who asked; uvicorn would tell the user to install a library for it."""
-
-
 class Server(uvicorn.Server):
     """`await serve(sockets=[...])`; `should_exit = True`, Ctrl-C or SIGTERM ends it, and it returns."""
 
@@ -50,17 +47,24 @@ class Server(uvicorn.Server):
         *,
         started: Callable[[], object] | None = None,
         ending: Callable[[], Awaitable[object]] | None = None,
+        hurried: Callable[[int], object] | None = None,
+        tls: ssl.SSLContext | None = None,
         log_level: str = "warning",
     ) -> None:
         """`started` is called once requests are taken, `ending` when the server begins to stop.
 
+        `hurried` is called by the handler of a second signal, with its number. `tls`: encrypts (`tls_context`).
+
         `ending` closes the sessions: their watchers are then told how it ended, before their connections close. No
         access log: it would hold the link's token.
         """
+        limits = app.state.live.limits
         super().__init__(
             uvicorn.Config(
                 app,
-                http=_Http,
+                http=Http1.within(limits.headers_s),
+                h11_max_incomplete_event_size=limits.headers,
+                ssl_context_factory=None if tls is None else lambda *_: tls,
                 ws="none",
                 log_level=log_level,
                 access_log=False,
@@ -74,6 +78,9 @@ class Server(uvicorn.Server):
         self._app = app
         self._tell_started = started
         self._ending = ending
+        self._hurried = hurried
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._time = anyio.CancelScope()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """See uvicorn."""
@@ -82,23 +89,31 @@ class Server(uvicorn.Server):
             self._tell_started()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """The sessions end first, then what is still sent of them: uvicorn would wait for it."""
+        """Microphones first, then the other sessions, then what is still sent of them: uvicorn would wait for it."""
         for server in self.servers:
             server.close()  # takes nobody any more
-        with anyio.move_on_after(ENDING_S):
-            await self._end_sessions()
+        self._loop = asyncio.get_running_loop()
+        with self._time, anyio.move_on_after(0 if self.force_exit else ENDING_S):
+            with anyio.move_on_after(MICROPHONES_S):
+                await _ended(self._app.state.opener.aclose)
+            if self._ending is not None:
+                await _ended(self._ending)
+                await self._app.state.live.empty()
         self._app.state.live.close()
         await super().shutdown(sockets)
-
-    async def _end_sessions(self) -> None:
-        if self._ending is not None:
-            try:
-                await self._ending()
-            except Exception:
-                _log.exception("a session did not end well")
-            await self._app.state.live.empty()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - as signal handlers are called
         """A signal is a wish to stop, and not raised again afterwards; the second one is a hurry."""
         self.force_exit = self.should_exit
         self.should_exit = True
+        if self.force_exit and self._hurried is not None:
+            self._hurried(sig)
+        if self.force_exit and self._loop is not None:
+            self._loop.call_soon_threadsafe(self._time.cancel)
+
+
+async def _ended(end: Callable[[], Awaitable[object]]) -> None:
+    try:
+        await end()
+    except Exception:
+        _log.exception("a session did not end well")

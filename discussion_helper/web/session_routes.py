@@ -14,6 +14,7 @@ from discussion_helper.web.encoding import Answer
 from discussion_helper.web.feed import Feed
 from discussion_helper.web.live import Live, LiveResponse
 from discussion_helper.web.opening import Opener
+from discussion_helper.web.origins import client_of
 from discussion_helper.web.problems import Problem
 from discussion_helper.web.sse import EventStream, has_all
 
@@ -47,7 +48,7 @@ class SessionRoutes:
         return Answer(self._sessions.ids())
 
     async def _open(self, request: Request) -> Response:
-        session = await self._opener.open(await read_body(request, OpeningBody))
+        session = await self._opener.open(await read_body(request, OpeningBody), by=client_of(request))
         url = f"/sessions/{session.id}"
         content = {"url": url, "events_url": f"{url}/events", **session.state}
         return Answer(content, status_code=201, headers={"Location": url})
