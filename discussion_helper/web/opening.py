@@ -69,7 +69,8 @@ class Opener:
     async def open(self, body: OpeningBody, *, by: str = "") -> Session | Stream:
         """A running session; `by` names who asked.
 
-        Raises Problem, SettingError, ThreadNotFoundError, and what a missing part raises."""
+        Raises Problem, SettingError, ThreadNotFoundError, and what a missing part raises.
+        """
         policy = body.checked_policy(self._policy if body.transport == "local" else Policy())
         if body.turns and (body.kind, body.transport) != ("voice", "fake"):
             raise Problem(422, "turns: only a fake voice session has a script.", fix="Leave it out.")
@@ -81,9 +82,7 @@ class Opener:
                 return await self._open_text(body.thread_id)
             thread = None if body.thread_id is None else await self._thread(body.thread_id)
             wish = Wish(tuple(body.turns), body.voice, body.language, policy, thread)
-            session = await self._open_voice_session(body.transport, wish, by)
-            session.transport = body.transport
-            return session
+            return await self._open_voice_session(body.transport, wish, by)
         finally:
             self._opening -= 1
 
