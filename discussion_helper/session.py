@@ -68,6 +68,9 @@ class Session:
         self._wake = anyio.Event()
         self._stopping = False
         self._attention = ""
+        self._microphone = ""
+        self.transport = ""
+        """How it is talked to, where whoever opened it says so; it is in the state then."""
         self._ending: dict[str, Any] = {}
         self._failure: BaseException | None = None
         self._trace: TracebackType | None = None
@@ -178,8 +181,9 @@ class Session:
         """All that a watcher needs to catch up; once it has ended also what the `ended` event says: why, and its error.
 
         `attention`: what the last event of that kind told, "awake", "asleep", "pressed" or "released"; "" where there
-        was none, or it is over.
+        was none, or it is over. `transport` and `microphone` (of its last `device` event) where known.
         """
+        told = {"transport": self.transport, "microphone": self._microphone}
         return {
             "id": self.id,
             "kind": "voice",
@@ -187,6 +191,7 @@ class Session:
             "elapsed_s": round(self.discussion.clock.now(), 3),
             "turn_policy": self.discussion.policy.turn_policy,
             "attention": self._attention,
+            **{name: value for name, value in told.items() if value},
             **self._ending,
             **self.discussion.conversation.as_dict(),
             "speculation": self.discussion.speculation.as_dict(),
@@ -248,4 +253,6 @@ class Session:
     def _observe(self, kind: str, data: dict[str, Any]) -> None:
         if kind == "attention":
             self._attention = str(data.get("state", ""))
+        if kind == "device" and data.get("which") == "microphone":
+            self._microphone = str(data.get("state", ""))
         self.hub.publish(Event(kind, self.discussion.clock.now(), data))

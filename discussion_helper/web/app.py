@@ -8,9 +8,7 @@ import anyio
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
 from discussion_helper.errors import DiscussionError, SettingError
 from discussion_helper.policy import Policy
@@ -19,13 +17,13 @@ from discussion_helper.text.manager import Manager
 from discussion_helper.web.audit import Audit
 from discussion_helper.web.bounded import Bounded
 from discussion_helper.web.door import Door
-from discussion_helper.web.encoding import Answer
 from discussion_helper.web.health_route import Examine, HealthRoute
 from discussion_helper.web.keys import Keys
 from discussion_helper.web.limits import Limits
 from discussion_helper.web.live import Live
 from discussion_helper.web.login_routes import LoginRoutes
 from discussion_helper.web.opening import Opener, OpenFake, OpenResponder, OpenVoice
+from discussion_helper.web.page_routes import PageRoutes
 from discussion_helper.web.passwords import Password
 from discussion_helper.web.problems import Catching, answer_to_error, answer_to_http
 from discussion_helper.web.security import Guard
@@ -88,7 +86,7 @@ def create_app(
             *TokenRoutes(door).routes,
             *audit.routes,
             *([] if password is None else LoginRoutes(door).routes),
-            Route("/", _index, methods=["GET"]),
+            *PageRoutes({"health": "/health", "sessions": "/sessions", "threads": "/threads"}).routes,
         ],
         middleware=[
             Middleware(Guard, door=door, allowed_hosts=allowed_hosts),
@@ -130,7 +128,3 @@ def _registry(sessions: Sessions[Any] | None, manager: Manager | None) -> Sessio
     if sessions is not None and manager.sessions is not sessions:
         raise SettingError("manager: it has another registry.", fix="Make it with Manager(..., sessions=sessions).")
     return manager.sessions
-
-
-async def _index(_: Request) -> Response:
-    return Answer({"health": "/health", "sessions": "/sessions", "threads": "/threads"})

@@ -12,7 +12,7 @@ from discussion_helper.web.problems import Problem
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
-__all__ = ["MessageBody", "OpeningBody", "SayBody", "read_body"]
+__all__ = ["MessageBody", "MuteBody", "OpeningBody", "SayBody", "read_body"]
 
 B = TypeVar("B")
 
@@ -20,6 +20,7 @@ _FIXES: Mapping[str, str] = {
     "text": "Use a text that is not blank.",
     "content": "Use a text that is not blank.",
     "kinds": "Use a list of the kinds of output, or leave it out.",
+    "on": "Use true or false.",
     "kind": 'Use "voice" or "text".',
     "transport": 'Use "local", "remote" or "fake".',
     "turns": "Use a list of texts.",
@@ -52,6 +53,14 @@ class MessageBody:
 
     def __post_init__(self) -> None:
         _check_words("content", self.content)
+
+
+@dataclass(frozen=True, slots=True)
+class MuteBody:
+    """Whether the microphone is to be closed."""
+
+    on: bool
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = _STRICT
 
 
 @dataclass(frozen=True, slots=True)

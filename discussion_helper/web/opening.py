@@ -82,7 +82,9 @@ class Opener:
                 return await self._open_text(body.thread_id)
             thread = None if body.thread_id is None else await self._thread(body.thread_id)
             wish = Wish(tuple(body.turns), body.voice, body.language, policy, thread)
-            return await self._open_voice_session(body.transport, wish, by)
+            session = await self._open_voice_session(body.transport, wish, by)
+            session.transport = body.transport
+            return session
         finally:
             self._opening -= 1
 

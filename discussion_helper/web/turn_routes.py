@@ -1,4 +1,4 @@
-"""/sessions/{id}/...: say something, send a message and read its turn, push to talk, interrupt, cancel."""
+"""/sessions/{id}/...: say something, send a message and read its turn, push to talk, mute, interrupt, cancel."""
 
 import secrets
 from collections.abc import Generator
@@ -13,7 +13,7 @@ from discussion_helper.registry import Sessions
 from discussion_helper.session import Session
 from discussion_helper.text.inputs import EventContext, UserMessageEvent
 from discussion_helper.text.stream import Stream
-from discussion_helper.web.bodies import MessageBody, SayBody, read_body
+from discussion_helper.web.bodies import MessageBody, MuteBody, SayBody, read_body
 from discussion_helper.web.encoding import Answer
 from discussion_helper.web.feed import OUTPUT_KINDS, checked_kinds
 from discussion_helper.web.live import Live, LiveResponse
@@ -39,6 +39,7 @@ class TurnRoutes:
             Route("/sessions/{session_id}/interrupt", self._interrupt, methods=["POST"]),
             Route("/sessions/{session_id}/press", self._press, methods=["POST"]),
             Route("/sessions/{session_id}/release", self._release, methods=["POST"]),
+            Route("/sessions/{session_id}/mute", self._mute, methods=["POST"]),
             Route("/sessions/{session_id}/cancel", self._cancel, methods=["POST"]),
         ]
 
@@ -69,6 +70,14 @@ class TurnRoutes:
         with _told_refusals():
             await self._voice(request).release()
         return Answer({"pressed": False})
+
+    async def _mute(self, request: Request) -> Response:
+        session, on = self._voice(request), (await read_body(request, MuteBody)).on
+        try:
+            await session.mute(on)
+        except RuntimeError as refused:
+            raise Problem(409, f"No microphone: {refused}.", fix="Mute the microphone where it is.") from None
+        return Answer({"muted": on})
 
     def _voice(self, request: Request) -> Session:
         session = session_of(self._sessions, request)

@@ -1,0 +1,38 @@
+// Requests to the server that this page came from.
+
+/** What the server refused, with its own words and the fix. `status` 0: it did not answer at all. */
+export class Refused extends Error {
+  constructor(status, what, fix) {
+    super([what, fix].filter(Boolean).join(" "));
+    this.status = status;
+  }
+}
+
+/** The answer's JSON. Raises Refused. */
+export async function ask(method, path, body) {
+  const options = { method, headers: { Accept: "application/json" }, cache: "no-store" };
+  if (body !== undefined) {
+    options.headers["Content-Type"] = "application/json";
+    options.body = JSON.stringify(body);
+  }
+  let answer;
+  try {
+    answer = await fetch(path, options);
+  } catch {
+    throw new Refused(0, "The server does not answer.", "Look whether it runs.");
+  }
+  if (answer.status === 204) return null;
+  const content = await answer.json().catch(() => null);
+  if (!answer.ok) throw refusalOf(answer.status, content);
+  return content;
+}
+
+function refusalOf(status, content) {
+  if (status === 401) return new Refused(401, "This browser is not let in any more.", "Open the link that the server printed.");
+  return new Refused(status, content?.error ?? `The server answered ${status}.`, content?.fix ?? "");
+}
+
+/** The address of a session, or of something of it. */
+export function sessionPath(id, rest = "") {
+  return `/sessions/${encodeURIComponent(id)}${rest}`;
+}

@@ -1,0 +1,89 @@
+// In the audio thread: the microphone as frames of 20 ms with the index of their first sample, and who begins to speak.
+
+const FRAME_S = 0.02;
+const BLOCK_S = 0.01;
+const ONSET_DB = 12; // above the noise: louder than what an echo canceller usually leaves
+const QUIETEST_DBFS = -50;
+const ONSET_BLOCKS = 4;
+const QUIET_BLOCKS = 30;
+
+/** Energy of blocks of 10 ms against the noise between them, which is learned fast downwards and slowly upwards. */
+class Onset {
+  #noise = -60;
+  #loud = 0;
+  #quiet = QUIET_BLOCKS;
+
+  /** Whether somebody begins with this block: the fourth loud one after 0.3 s without any. */
+  hears(dbfs) {
+    const loud = dbfs > Math.max(this.#noise + ONSET_DB, QUIETEST_DBFS);
+    this.#noise = Math.max(-90, dbfs < this.#noise ? this.#noise + 0.3 * (dbfs - this.#noise) : this.#noise + 0.03);
+    if (!loud) {
+      this.#quiet += 1;
+      this.#loud = 0;
+      return false;
+    }
+    this.#loud += 1;
+    const begins = this.#loud === ONSET_BLOCKS && this.#quiet >= QUIET_BLOCKS;
+    if (this.#loud >= ONSET_BLOCKS) this.#quiet = 0;
+    return begins;
+  }
+}
+
+class Capture extends AudioWorkletProcessor {
+  #frame = new Int16Array(Math.round(sampleRate * FRAME_S));
+  #filled = 0;
+  #first = 0;
+  #base = null;
+  #onset = new Onset();
+  #energy = 0;
+  #counted = 0;
+  #loudest = 0;
+
+  constructor() {
+    super();
+    // From here on samples count anew: a hello was answered.
+    this.port.onmessage = () => {
+      this.#base = null;
+      this.#filled = 0;
+    };
+  }
+
+  process([[samples]]) {
+    if (samples === undefined) {
+      this.#filled = 0; // the microphone is closed: what was begun has no end
+      return true;
+    }
+    this.#base ??= currentFrame;
+    for (let at = 0; at < samples.length; at += 1) this.#take(samples[at], currentFrame + at);
+    return true;
+  }
+
+  #take(sample, frame) {
+    if (this.#filled === 0) this.#first = frame;
+    const bounded = Math.max(-1, Math.min(1, sample));
+    this.#frame[this.#filled] = Math.round(bounded * 32767);
+    this.#filled += 1;
+    this.#measure(bounded, frame);
+    if (this.#filled === this.#frame.length) this.#send();
+  }
+
+  #measure(sample, frame) {
+    this.#energy += sample * sample;
+    this.#counted += 1;
+    if (this.#counted < sampleRate * BLOCK_S) return;
+    const mean = this.#energy / this.#counted;
+    this.#loudest = Math.max(this.#loudest, mean);
+    if (this.#onset.hears(10 * Math.log10(mean + 1e-10))) this.port.postMessage({ onset: frame - this.#base });
+    this.#energy = this.#counted = 0;
+  }
+
+  #send() {
+    const samples = this.#frame.slice();
+    const dbfs = 10 * Math.log10(this.#loudest + 1e-10);
+    const message = { sample: this.#first - this.#base, frame: this.#first, at: this.#first / sampleRate, samples, dbfs };
+    this.port.postMessage(message, [samples.buffer]);
+    this.#filled = this.#loudest = 0;
+  }
+}
+
+registerProcessor("capture", Capture);

@@ -1,0 +1,163 @@
+// The page: one session is followed at a time, and all that is shown of it comes from its state.
+
+import { Announcer } from "./announcer.js";
+import { ask, sessionPath } from "./api.js";
+import { AudioPanel } from "./audio_panel.js";
+import { Composer } from "./composer.js";
+import { Decisions } from "./decisions.js";
+import { Downloads } from "./download.js";
+import { byId, setText, show } from "./element.js";
+import { FloorStrip } from "./floor.js";
+import { Following } from "./following.js";
+import { Keys } from "./keys.js";
+import { Latency } from "./latency.js";
+import { Sessions } from "./sessions.js";
+import { Theme } from "./theme.js";
+import { Transcript } from "./transcript.js";
+
+const SILENT = { level: null, muted: false, recording: null };
+let planned = false;
+
+new Theme();
+const following = new Following(() => planDrawing(), fail);
+const sessions = new Sessions({ choose, opened, fail });
+const transcript = new Transcript();
+const strip = new FloorStrip();
+const latency = new Latency();
+const decisions = new Decisions();
+const announcer = new Announcer();
+const downloads = new Downloads({ current: () => following.state.session, recording: () => following.audio?.recording?.wav() ?? null });
+const panel = new AudioPanel({
+  join: (take) => following.join({ device: panel.device, take, record: byId("record").checked }).then(() => panel.list()),
+  use: (device) => following.audio?.use(device),
+  record: (on) => following.audio?.record(on),
+});
+const composer = new Composer({ send, fail });
+
+byId("interrupt").addEventListener("click", interrupt);
+byId("mute").addEventListener("click", mute);
+byId("end").addEventListener("click", end);
+const key = byId("talk");
+key.addEventListener("pointerdown", (event) => {
+  key.setPointerCapture(event.pointerId);
+  following.press();
+});
+for (const kind of ["pointerup", "pointercancel"]) key.addEventListener(kind, () => following.release());
+key.addEventListener("keydown", (event) => event.key === "Enter" && !event.repeat && following.press());
+key.addEventListener("keyup", (event) => event.key === "Enter" && following.release());
+new Keys({
+  hasKey: () => following.hasKey,
+  press: () => following.press(),
+  release: () => following.release(),
+  interrupt,
+  mute,
+  write: () => composer.focus(),
+});
+
+window.addEventListener("hashchange", () => follow(location.hash.slice(1)));
+window.addEventListener("pagehide", () => following.leave());
+window.addEventListener("pageshow", (event) => event.persisted && follow(location.hash.slice(1)));
+window.addEventListener("online", () => following.hurry());
+document.addEventListener("visibilitychange", () => following.seen(!document.hidden));
+
+if (window.matchMedia("(max-width: 60rem)").matches) byId("drawer").open = false;
+sessions.look();
+panel.list();
+follow(location.hash.slice(1));
+
+function choose(id) {
+  if (location.hash.slice(1) === id) follow(id);
+  else location.hash = id;
+}
+
+function opened(state, inBrowser) {
+  if (inBrowser) following.expect(state.id, { device: panel.device, record: byId("record").checked }, () => panel.list());
+  choose(state.id);
+  byId("said").focus({ preventScroll: true });
+}
+
+function follow(id) {
+  if (following.id === id && id) return;
+  tell("");
+  sessions.current = id;
+  following.follow(id);
+}
+
+async function send(text) {
+  await ask("POST", sessionPath(following.id, "/say"), { text });
+}
+
+async function attempt(doing) {
+  if (!following.runs) return;
+  try {
+    await doing();
+    tell("");
+  } catch (error) {
+    fail(error);
+  }
+}
+
+function interrupt() {
+  attempt(() => ask("POST", sessionPath(following.id, "/interrupt")));
+}
+
+function mute() {
+  if (!byId("mute").disabled) attempt(() => following.mute());
+}
+
+function end() {
+  attempt(async () => {
+    await ask("DELETE", sessionPath(following.id));
+    sessions.look();
+  });
+}
+
+function fail(error) {
+  tell(error.message);
+}
+
+function tell(text) {
+  setText(byId("alert"), text);
+  show(byId("alert"), text !== "");
+}
+
+/** At most once a frame, however many events there are. */
+function planDrawing() {
+  if (planned) return;
+  planned = true;
+  const draw = () => {
+    if (planned) drawAll();
+    planned = false;
+  };
+  if (document.hidden) setTimeout(draw, 100);
+  else requestAnimationFrame(draw);
+}
+
+function drawAll() {
+  const { state, connection } = following;
+  const audio = following.audio ?? SILENT;
+  strip.draw(state, connection, audio);
+  transcript.draw(state);
+  latency.draw(state.session?.timings ?? []);
+  decisions.draw(state.decisions);
+  announcer.draw(state.session, following.sounds);
+  downloads.draw(state.session, audio.recording !== null && !audio.recording.empty);
+  panel.draw(following.audio, following.offersAudio);
+  drawControls(state, audio);
+}
+
+function drawControls({ session }, audio) {
+  const runs = following.runs;
+  const muted = audio.muted || session?.microphone === "muted";
+  composer.draw(runs);
+  byId("interrupt").disabled = !runs || !["speaking", "thinking"].includes(session.floor);
+  byId("end").disabled = !runs;
+  byId("mute").disabled = !runs || !following.hasMicrophone;
+  byId("mute").setAttribute("aria-pressed", String(muted));
+  setText(byId("mute"), muted ? "Unmute" : "Mute");
+  show(byId("mute"), session?.kind !== "text");
+  show(key, following.hasKey);
+  key.setAttribute("aria-pressed", String(session?.attention === "pressed"));
+}
+
+drawAll();

@@ -1,0 +1,80 @@
+// The microphone of this browser, with the browser's own echo canceller.
+
+const WANTED = { echoCancellation: true, noiseSuppression: true, autoGainControl: true, channelCount: 1 };
+
+/** The microphones that there are, as {id, label}; their names are told only to who may use one. */
+export async function microphones() {
+  const devices = (await navigator.mediaDevices?.enumerateDevices()) ?? [];
+  const inputs = devices.filter((device) => device.kind === "audioinput" && device.deviceId);
+  return inputs.map((device, at) => ({ id: device.deviceId, label: device.label || `Microphone ${at + 1}` }));
+}
+
+/** Why there is no microphone, in words for a person. */
+export function reasonOf(error) {
+  const reasons = {
+    NotAllowedError: "The browser may not use the microphone. Allow it in the address bar, then connect again.",
+    NotFoundError: "There is no microphone. Plug one in, then connect again.",
+    NotReadableError: "Another program holds the microphone. Close it, then connect again.",
+  };
+  if (!window.isSecureContext) return "Browsers give a microphone only to https and to this machine's own address.";
+  return reasons[error.name] ?? `The microphone cannot be opened: ${error.message}.`;
+}
+
+/** An open microphone in an AudioContext; `heard(frame)` for each 20 ms, `onset(sample)` where somebody begins. */
+export class Microphone {
+  #context;
+  #node = null;
+  #source = null;
+  #stream = null;
+  #device = "";
+  #heard;
+  #onset;
+  #lost;
+
+  constructor(context, { heard, onset, lost }) {
+    this.#context = context;
+    this.#heard = heard;
+    this.#onset = onset;
+    this.#lost = lost;
+  }
+
+  get open() {
+    return this.#stream !== null;
+  }
+
+  /** Ask for it; "" = the system's usual one. Raises what getUserMedia raises. */
+  async start(device = this.#device) {
+    this.stop();
+    this.#device = device;
+    const audio = device ? { ...WANTED, deviceId: { exact: device } } : WANTED;
+    const stream = await navigator.mediaDevices.getUserMedia({ audio });
+    this.#stream = stream;
+    this.#node ??= this.#made();
+    this.#source = this.#context.createMediaStreamSource(stream);
+    this.#source.connect(this.#node);
+    stream.getAudioTracks()[0].onended = () => this.#stream === stream && this.#gone();
+  }
+
+  /** Count samples from here: a hello was answered. */
+  restart() {
+    this.#node?.port.postMessage("restart");
+  }
+
+  /** Close the device itself, so that its light goes out. */
+  stop() {
+    this.#source?.disconnect();
+    for (const track of this.#stream?.getTracks() ?? []) track.stop();
+    this.#source = this.#stream = null;
+  }
+
+  #made() {
+    const node = new AudioWorkletNode(this.#context, "capture", { numberOfOutputs: 0 });
+    node.port.onmessage = ({ data }) => ("onset" in data ? this.#onset(data.onset) : this.#heard(data));
+    return node;
+  }
+
+  #gone() {
+    this.stop();
+    this.#lost();
+  }
+}

@@ -1,0 +1,39 @@
+// The loudspeaker of this browser.
+
+/** Gives frames and commands to the audio thread; `told(played)` for each place and each change of state. */
+export class Player {
+  #context;
+  #node;
+
+  constructor(context, { told, recorded }) {
+    this.#context = context;
+    this.#node = new AudioWorkletNode(context, "player", { numberOfInputs: 0, outputChannelCount: [1] });
+    this.#node.connect(context.destination);
+    this.#node.port.onmessage = ({ data }) => ("recorded" in data ? recorded(data.recorded) : told(this.#late(data)));
+  }
+
+  /** Sound of a reply. */
+  play({ reply, sample, samples, last }) {
+    this.#node.port.postMessage({ type: "audio", reply, sample, samples, last }, [samples.buffer]);
+  }
+
+  /** "pause", "resume", "gain" or "stop", as they come over the socket. */
+  obey(message) {
+    this.#node.port.postMessage(message);
+  }
+
+  /** Forget everything: a new connection begins with nothing. */
+  reset() {
+    this.obey({ type: "reset" });
+  }
+
+  /** Give back what is played from here on. */
+  record(on) {
+    this.obey({ type: "record", on });
+  }
+
+  /** What leaves the audio thread is heard a little later. */
+  #late(played) {
+    return { type: "played", ...played, at: played.at + (this.#context.outputLatency || this.#context.baseLatency || 0) };
+  }
+}

@@ -1,0 +1,109 @@
+// The sessions that are open, the threads that are kept, and the buttons that open one.
+
+import { ask, sessionPath } from "./api.js";
+import { byId, make, setText, show } from "./element.js";
+
+const LOOKED_AT = 20;
+const KINDS = { voice: "By voice", text: "In writing" };
+
+/** `choose(id)` follows one, `opened(state, inBrowser)` is told of a new one, `fail(error)` of what went wrong. */
+export class Sessions {
+  #choose;
+  #opened;
+  #fail;
+  #current = null;
+  #seen = new Map();
+  #looking = false;
+
+  constructor({ choose, opened, fail }) {
+    this.#choose = choose;
+    this.#opened = opened;
+    this.#fail = fail;
+    byId("open-local").addEventListener("click", (event) => this.#open(event.target, { transport: "local" }));
+    byId("open-browser").addEventListener("click", (event) => this.#open(event.target, { transport: "remote" }, true));
+    byId("open-text").addEventListener("click", (event) => this.#open(event.target, { kind: "text" }));
+    byId("refresh").addEventListener("click", () => this.look());
+  }
+
+  /** The one that is followed now. */
+  set current(id) {
+    this.#current = id;
+    for (const button of byId("sessions").querySelectorAll("button")) mark(button, button.dataset.id === id);
+  }
+
+  /** Ask the server for all that there is. */
+  async look() {
+    if (this.#looking) return;
+    this.#looking = true;
+    try {
+      const [ids, health, threads] = await Promise.all([ask("GET", "/sessions"), ask("GET", "/health"), ask("GET", "/threads").catch(() => null)]);
+      await this.#lookAt(ids);
+      this.#list(ids);
+      this.#kept(threads ?? [], ids);
+      this.#usable(health.uses ?? {}, threads !== null);
+    } catch (error) {
+      this.#fail(error);
+    } finally {
+      this.#looking = false;
+    }
+  }
+
+  async #lookAt(ids) {
+    const newest = ids.slice(-LOOKED_AT);
+    const found = await Promise.all(newest.map((id) => ask("GET", sessionPath(id)).catch(() => null)));
+    this.#seen = new Map(found.filter(Boolean).map((state) => [state.id, state]));
+  }
+
+  #list(ids) {
+    const items = ids.toReversed().map((id) => this.#item(id, this.#seen.get(id)));
+    byId("sessions").replaceChildren(...(items.length ? items : [make("li", { class: "hint" }, "None is open")]));
+  }
+
+  #item(id, state) {
+    const title = firstWords(state?.utterances) || `Session ${id.slice(0, 8)}`;
+    const about = state ? [KINDS[state.kind] ?? state.kind, state.running ? "" : "ended"].filter(Boolean).join(", ") : "";
+    const button = make("button", { type: "button", class: "row", "data-id": id, onclick: () => this.#choose(id) }, make("span", { class: "title", dir: "auto" }, title), make("span", { class: "about" }, about));
+    mark(button, id === this.#current);
+    return make("li", {}, button);
+  }
+
+  #kept(threads, ids) {
+    const closed = threads.filter((thread) => !ids.includes(thread.id)).slice(0, LOOKED_AT);
+    const items = closed.map((thread) => {
+      const body = { kind: "text", thread_id: thread.id };
+      const about = thread.error ? "cannot be read" : new Date(thread.updated_at).toLocaleDateString();
+      const button = make("button", { type: "button", class: "row", onclick: () => this.#open(button, body) }, make("span", { class: "title", dir: "auto" }, thread.first || "(empty)"), make("span", { class: "about" }, about));
+      return make("li", {}, button);
+    });
+    byId("threads").replaceChildren(...(items.length ? items : [make("li", { class: "hint" }, "None is kept")]));
+  }
+
+  #usable(uses, writes) {
+    const missing = uses.voice && !uses.voice.ok ? `No talk on this machine: ${uses.voice.missing.join(", ")} missing. See /health for the fix.` : "";
+    setText(byId("unusable"), missing);
+    show(byId("unusable"), missing !== "");
+    byId("open-text").disabled = !writes;
+  }
+
+  async #open(button, body, inBrowser = false) {
+    const key = byId("with-key").checked && body.kind !== "text" ? { turn_policy: "push_to_talk" } : {};
+    button.disabled = true;
+    try {
+      this.#opened(await ask("POST", "/sessions", { ...body, ...key }), inBrowser);
+      await this.look();
+    } catch (error) {
+      this.#fail(error);
+    } finally {
+      button.disabled = false;
+    }
+  }
+}
+
+function mark(button, on) {
+  if (on) button.setAttribute("aria-current", "true");
+  else button.removeAttribute("aria-current");
+}
+
+function firstWords(utterances) {
+  return (utterances ?? []).find((one) => one.speaker === "user" && one.text.trim())?.text.slice(0, 80);
+}

@@ -1,0 +1,112 @@
+// The socket that carries both voices, made anew while the server still keeps the place.
+
+import { sessionPath } from "./api.js";
+import { decoded, encoded } from "./frames.js";
+
+const PROTOCOL = "discussion-helper.audio.v1";
+const KEPT_MS = 30_000; // so long the server keeps the place
+const FIRST_WAIT_MS = 250;
+const LONGEST_WAIT_MS = 4_000;
+const FULL_BYTES = 256 * 1024; // about 3 s of sound: what comes later than that is better lost
+const CLOSES = { 4001: "taken", 4409: "owned", 1008: "refused" };
+
+/**
+ * `on.state(state, why)` for "connecting", "live", "lost", "owned", "taken", "refused", "off" and "over";
+ * `on.audio(frame)` and `on.message(object)` for what comes.
+ */
+export class Socket {
+  #id;
+  #hello;
+  #on;
+  #socket = null;
+  #seq = 0;
+  #wait = FIRST_WAIT_MS;
+  #lostAt = 0;
+  #timer = 0;
+  #why = "";
+  #left = false;
+
+  constructor(id, hello, on) {
+    this.#id = id;
+    this.#hello = hello;
+    this.#on = on;
+  }
+
+  /** Connect; with `take` the microphone is taken from whoever has it. */
+  open(take = false) {
+    this.#left = false;
+    this.#why = "";
+    clearTimeout(this.#timer);
+    const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+    const socket = new WebSocket(`${scheme}//${location.host}${sessionPath(this.#id, "/audio")}`, PROTOCOL);
+    socket.binaryType = "arraybuffer";
+    this.#socket = socket;
+    this.#on.state(this.#lostAt ? "lost" : "connecting", "");
+    socket.onopen = () => this.send({ type: "hello", take, ...this.#hello });
+    socket.onmessage = ({ data }) => this.#socket === socket && this.#take(data);
+    socket.onclose = ({ code }) => this.#socket === socket && this.#closed(code);
+  }
+
+  /** A message; lost where there is no connection. */
+  send(message) {
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
+  }
+
+  /** Sound of the microphone; whether it went out. */
+  sound(sample, at, samples) {
+    if (this.#socket?.readyState !== WebSocket.OPEN || this.#socket.bufferedAmount > FULL_BYTES) return false;
+    this.#socket.send(encoded({ seq: this.#seq, sample, at, samples }));
+    this.#seq += 1;
+    return true;
+  }
+
+  /** Leave for good. */
+  close() {
+    this.#left = true;
+    clearTimeout(this.#timer);
+    this.send({ type: "bye" });
+    this.#socket?.close(1000);
+    this.#socket = null;
+    this.#on.state("off", "");
+  }
+
+  #take(data) {
+    if (data instanceof ArrayBuffer) {
+      const frame = decoded(data);
+      if (frame !== null) this.#on.audio(frame);
+      return;
+    }
+    const message = JSON.parse(data);
+    if (message.type === "welcome") this.#welcomed();
+    if (message.type === "ping") this.send({ type: "pong", n: message.n });
+    if (message.type === "taken") this.#why = "taken";
+    if (message.type === "ended") this.#why = "over";
+    if (message.type === "error" && message.code === "owned") this.#why = "owned";
+    this.#on.message(message);
+  }
+
+  #welcomed() {
+    this.#seq = 0;
+    this.#lostAt = 0;
+    this.#wait = FIRST_WAIT_MS;
+    this.#on.state("live", "");
+  }
+
+  #closed(code) {
+    this.#socket = null;
+    const why = this.#why || CLOSES[code];
+    if (this.#left) return;
+    if (why) {
+      this.#lostAt = 0;
+      return this.#on.state(why, "");
+    }
+    this.#lostAt ||= Date.now();
+    if (Date.now() - this.#lostAt > KEPT_MS) {
+      this.#lostAt = 0;
+      return this.#on.state("off", "The connection did not come back within 30 s.");
+    }
+    this.#on.state("lost", "");
+    this.#timer = setTimeout(() => this.open(), this.#wait);
+    this.#wait = Math.min(LONGEST_WAIT_MS, this.#wait * 2);
+  }
+}
