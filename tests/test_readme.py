@@ -18,6 +18,7 @@ from discussion_helper.text.inbox import INBOX
 from discussion_helper.text.step import BUFFER
 from discussion_helper.web import Limits, create_app
 from discussion_helper.web.feed import OUTPUT_KINDS
+from discussion_helper.web.keys import LONG_ENOUGH
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -127,6 +128,12 @@ def test_the_bounds_that_it_names_are_those_there_are() -> None:
     assert f"last {Step().hub._history.maxlen} events\n  of all kinds" in HTTP
     assert f"({hub._history.maxlen} of a voice)" in HTTP
     assert f"may have {limits.body // 1024} KiB (413), a session {limits.watchers} watchers (503)" in HTTP
+    assert f"passwords: {limits.wrong_a_minute:g} a minute from one address" in HTTP
+    assert f"less than {LONG_ENOUGH} characters" in HTTP
+    assert f"{limits.rate:g} requests a second from one address, {limits.rate_of_all:g} of all" in HTTP
+    assert f"{limits.burst_s:g} seconds' worth" in HTTP
+    assert f"headers: {limits.headers // 1024} KiB" in HTTP
+    assert f"headers within {limits.headers_s:g} s" in HTTP
     assert f"buffer={BUFFER}" in README
     assert f"{INBOX:,} may wait" in README
 

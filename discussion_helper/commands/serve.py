@@ -1,32 +1,28 @@
 """`discussion-helper serve`: sessions over HTTP, for this machine's user."""
 
 import argparse
-import asyncio
 import os
 import secrets
 import socket
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import anyio
 
+from discussion_helper.commands.notify import notify
 from discussion_helper.commands.option import chosen_parts, with_file
+from discussion_helper.commands.serve_door import Entrance, add_door, checked_entrance
+from discussion_helper.commands.serve_link import Link, rotating, show_audit
 from discussion_helper.commands.talk_options import add_parts, add_turn_policy
 from discussion_helper.errors import SettingError
 from discussion_helper.policy import Policy
 from discussion_helper.settings import Settings
 
-if TYPE_CHECKING:
-    from discussion_helper.web import Server
-
 __all__ = ["PORT", "TOKEN_VARIABLE", "add_parser", "run", "settings_of"]
 
 PORT = 7654
 TOKEN_VARIABLE = "DISCUSSION_HELPER_TOKEN"
-_LINK = """It shows the routes, which this browser may then use; a program sends `Authorization: Bearer TOKEN`.
-The link is the key: whoever has it may talk here. Ctrl-C ends."""
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -34,12 +30,10 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     about = "hold sessions over HTTP, for this machine's user"
     text = f"The link that is printed holds the token, which is new each time, or that of {TOKEN_VARIABLE}."
     parser = subparsers.add_parser("serve", help=about, description=f"{about.capitalize()}.", epilog=text)
-    parser.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="interface (default: %(default)s)")
     parser.add_argument("--port", type=int, default=PORT, metavar="N", help="0 = any free one (default: %(default)s)")
-    text = "a name, beside localhost, by which browsers reach this server"
-    parser.add_argument("--allow-host", action="append", default=[], metavar="NAME", help=text)
     text = "SQLite file that keeps the threads of text sessions (default: those of `chat`; :memory: = none is kept)"
     parser.add_argument("--store", type=Path, metavar="FILE", help=text)
+    add_door(parser)
     add_parts(parser)
     add_turn_policy(parser.add_argument_group("sessions by voice that bring no turn_policy of their own"))
     parser.add_argument("--device", metavar="NAME", help="part of the name of microphone and loudspeaker")
@@ -50,13 +44,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Serve until Ctrl-C or SIGTERM."""
     from discussion_helper.commands.store_file import checked_file
     from discussion_helper.web import bound_socket
+    from discussion_helper.web.audit import NAME
     from discussion_helper.web.keys import checked_token
-    from discussion_helper.web.origins import is_loopback
 
     arguments = with_file(arguments)
-    if not is_loopback(arguments.host) and not arguments.allow_host:
-        what = f"host: {arguments.host} can be reached from other machines, without encryption."
-        raise SettingError(what, fix="Leave --host out, or name who may ask for it with --allow-host NAME.")
+    entrance = checked_entrance(arguments)
     settings = settings_of(arguments)
     _check(settings)
     _warn(settings, arguments)
@@ -64,7 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
     token = checked_token(os.environ.get(TOKEN_VARIABLE, secrets.token_urlsafe(32)))
     assert token is not None
     with bound_socket(arguments.host, arguments.port) as listening:
-        anyio.run(_serve, arguments, settings, token, listening)
+        show_audit(NAME)
+        anyio.run(_serve, arguments, settings, token, entrance, listening)
     return 0
 
 
@@ -110,7 +103,9 @@ def _warn(settings: Settings, arguments: argparse.Namespace) -> None:
         complain(f"No session by voice: {with_option(str(error), arguments)}")
 
 
-async def _serve(arguments: argparse.Namespace, settings: Settings, token: str, listening: socket.socket) -> None:
+async def _serve(
+    arguments: argparse.Namespace, settings: Settings, token: str, entrance: Entrance, listening: socket.socket
+) -> None:
     """Down in reverse: the web, then the sessions, then the store."""
     from functools import partial
 
@@ -136,44 +131,30 @@ async def _serve(arguments: argparse.Namespace, settings: Settings, token: str, 
         await stack.enter_async_context(manager)
 
         async def end() -> None:
+            notify("STOPPING=1")
             await manager.aclose()
             await sessions.aclose()
 
         app = create_app(
             manager=manager,
             token=token,
+            password=entrance.password,
             open_voice=parts.open_voice,
             open_responder=parts.open_responder,
             examine=partial(examine, settings),
             policy=settings.policy,
-            allowed_hosts=arguments.allow_host,
+            allowed_hosts=entrance.hosts,
         )
-        link = _Link(listening, token)
-        server = Server(app, started=lambda: link.print(server), ending=end)
-        await server.serve(sockets=[listening])
+        link = Link(listening, arguments.allow_host, encrypted=entrance.tls is not None)
+        server = Server(
+            app, started=lambda: link.print(server, token), ending=end, hurried=_leave_at_once, tls=entrance.tls
+        )
+        with rotating(app, server, link):
+            await server.serve(sockets=[listening])
     if link.lost is not None:
         raise link.lost
 
 
-class _Link:
-    """The link, which is printed once requests are taken."""
-
-    def __init__(self, listening: socket.socket, token: str) -> None:
-        self.lost: OSError | None = None
-        """What printing it failed with: then nobody has it, and there is nothing to serve."""
-        self._listening = listening
-        self._token = token
-
-    def print(self, server: "Server") -> None:
-        """Print it; otherwise have the server end as it would for Ctrl-C."""
-        try:
-            self._print()
-        except OSError as error:
-            self.lost = error
-            asyncio.get_running_loop().call_soon(setattr, server, "should_exit", True)  # it asks once it is running
-
-    def _print(self) -> None:
-        host, port = self._listening.getsockname()[:2]
-        shown = f"[{host}]" if ":" in host else host
-        print(f"Open http://{shown}:{port}/?token={self._token}", flush=True)
-        print(_LINK, flush=True)
+def _leave_at_once(number: int) -> None:
+    """The second signal: what is stored is stored, and the system takes the devices back."""
+    os._exit(128 + number)
