@@ -84,13 +84,14 @@ async def open_talk(
     responder: Responder | None = None,
     thread: Thread | None = None,
     record: RecordTo | None = None,
+    devices: Devices | None = None,
 ) -> AsyncIterator[Talk]:
     """Check every file, model and device, and give a session that is ready to start.
 
     `responder`: yours answers, and no language model is needed; the session closes it. `thread`: where turns are
-    stored. `record`: where everything heard, said and decided is recorded. Models are loaded by the session's warm-up,
-    beside listening. Leaving stops the session and releases everything, so wait for its end inside:
-    `await talk.session.wait()`.
+    stored. `record`: where everything heard, said and decided is recorded. `devices`: others than those of the
+    settings. Models are loaded by the session's warm-up, beside listening. Leaving stops the session and releases
+    everything, so wait for its end inside: `await talk.session.wait()`.
 
     Raises DiscussionError: SettingError names the field, ModelMissing all models that must be pulled.
     """
@@ -98,7 +99,8 @@ async def open_talk(
         check_parts(responder=responder)
     choices = await anyio.to_thread.run_sync(partial(choose, settings, answers=responder is None))
     recogniser, synthesiser = await anyio.to_thread.run_sync(_ears_and_voice, choices, settings)
-    devices = await anyio.to_thread.run_sync(_devices, settings)
+    if devices is None:
+        devices = await anyio.to_thread.run_sync(_devices, settings)
     await anyio.to_thread.run_sync(_try_hearing, settings)
     scorer = await anyio.to_thread.run_sync(_scorer)
     pauses = await anyio.to_thread.run_sync(_pauses, settings)
@@ -119,6 +121,7 @@ async def open_talk(
             policy=settings.policy,
             language=settings.language,
             thread=thread,
+            is_read=devices.is_read,
         )
         try:
             if recording is not None:
@@ -168,6 +171,7 @@ def _engine(
         open_capture=devices.open_capture,
         open_playback=devices.open_playback,
         follow=devices.follow,
+        driver=devices.drive,
         hearing=lambda rate: _hearing(rate, echo, settings, pauses),
         tap=None if recorder is None else recorder.item,
         note_tap=None if recorder is None else recorder.note,

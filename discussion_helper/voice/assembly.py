@@ -1,6 +1,6 @@
 """How the parts of a voice session are put together, whatever devices and models they stand on."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from discussion_helper.parts import Responder, Thread
 from discussion_helper.policy import wake_word_file
@@ -164,10 +164,12 @@ def session_on(
     policy: Policy,
     language: str,
     thread: Thread | None = None,
+    is_read: Callable[[], bool] = lambda: False,
 ) -> Session:
-    """A session that hears and speaks through an entered engine."""
+    """A session that hears and speaks through an entered engine. `is_read`: as `SpeakerVoice` takes it."""
     engine.playback.set_ramp(policy.barge_in_ramp_s)
-    voice = SpeakerVoice(synthesiser, engine.playback, engine.marks, close=engine.close_loudspeaker, language=language)
+    close = engine.close_loudspeaker
+    voice = SpeakerVoice(synthesiser, engine.playback, engine.marks, close=close, language=language, is_read=is_read)
     engine.on_loudspeaker_lost(voice.fail)
     only_stops = _lexicon(policy, language).only_stops
     listener = _HEARS[policy.turn_policy](recogniser, engine, spoken=voice.spoken.between, only_stops=only_stops)

@@ -98,6 +98,8 @@ class AudioWork:
         self._ducked = -1
         self._half_duplex_due = False
         self._pressed: TalkKey | None = None
+        self.watches = True
+        """A device that does nothing is lost; not where somebody else looks after the devices. Set before `begin`."""
 
     def begin(self, call: Callable[..., object], marks: Marks) -> None:
         """`call(fn, *args)` runs `fn(*args)` where whoever is told lives, in the order of the calls."""
@@ -112,15 +114,16 @@ class AudioWork:
     @property
     def tick_s(self) -> float | None:
         """After so many seconds without an item `take(None, now)` is due; None = never."""
-        return TICK_S if self._microphone or not self._marks.playback.idle else None
+        return TICK_S if self.watches and (self._microphone or not self._marks.playback.idle) else None
 
     def take(self, item: Item | None, now: float) -> None:
         """The next item, taken out at `now`; None: nothing came."""
         try:
             if self._tap is not None:
                 self._tap(item, now)
-            self._watch_microphone(item, now - self._before)
-            self._watch_loudspeaker(item, now - self._before)
+            if self.watches:
+                self._watch_microphone(item, now - self._before)
+                self._watch_loudspeaker(item, now - self._before)
             if item is not None:
                 self._do(item)
         except Exception as failure:  # told to the loop, which ends the talk; the thread must live to be joined
@@ -199,6 +202,11 @@ class AudioWork:
         """The newest turn goes on with the one before it."""
         if self._hearing is not None:
             self._hearing.reopened()
+
+    def prompt(self) -> None:
+        """Somebody nearer to the user hears a voice begin."""
+        if self._hearing is not None:
+            self._hearing.prompt()
 
     def go_half_duplex(self) -> None:
         """From now on only a loud voice is heard over the agent; while nothing is listened to, once something is."""

@@ -13,10 +13,13 @@ from discussion_helper.audio.inbox import Inbox
 from discussion_helper.audio.playback import Playback
 from discussion_helper.audio.portaudio import LATENCY_S
 from discussion_helper.errors import AudioFileError
-from discussion_helper.voice.ports import Sink, Source
+from discussion_helper.voice.audio_thread import AudioThread
+from discussion_helper.voice.audio_work import AudioWork
+from discussion_helper.voice.ports import Driver, Sink, Source
+from discussion_helper.voice.remote_link import RemoteLink
 from discussion_helper.voice.sound_openers import Choice, Following, SoundSink, SoundSource
 
-__all__ = ["RATE", "Devices", "file_devices", "sound_devices"]
+__all__ = ["RATE", "Devices", "file_devices", "remote_devices", "sound_devices"]
 
 RATE = 48_000
 """Hertz of files as devices."""
@@ -40,6 +43,10 @@ class Devices:
     """The microphone when it is files."""
     follow: Callable[[Callable[[], object]], Awaitable[None]] | None = None
     """Calls what it is given, until cancelled, whenever the devices should be opened anew; None: nothing to follow."""
+    drive: Callable[[Inbox, AudioWork], Driver] = AudioThread
+    """What drives the audio work."""
+    is_read: Callable[[], bool] = lambda: False
+    """Nobody listens now, and what is said is read."""
 
 
 def sound_devices(microphone: str | None, loudspeaker: str | None, *, latency_s: float = LATENCY_S) -> Devices:
@@ -82,6 +89,19 @@ def file_devices(
     playback = FilePlayback(output, Playback(RATE), inbox)
     clock = FileDevices(capture, playback)
     return Devices("files", str(output), inbox, _FileSource(capture).open, _FileSink(playback, clock).open, capture)
+
+
+def remote_devices(link: RemoteLink) -> Devices:
+    """Those of the client that has the link; without one everything is read."""
+    return Devices(
+        "remote",
+        "remote",
+        link.inbox,
+        open_capture=link.open_source,
+        open_playback=link.open_sink,
+        drive=link.drive,
+        is_read=lambda: link.is_left,
+    )
 
 
 def _recording(path: Path, output: Path | None) -> Frame:

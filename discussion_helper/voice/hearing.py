@@ -134,6 +134,11 @@ class Hearing:
         """A judge of prosody has heard the open turn; what follows from it comes with the next block."""
         self._finishing.scored(scored)
 
+    def prompt(self) -> None:
+        """Somebody nearer to the user hears a voice begin."""
+        if self._overlap is not None:
+            self._overlap.prompt()
+
     def reopened(self) -> None:
         """The newest turn goes on with the one before it, though the agent had begun to answer."""
         self._finishing.reopened()

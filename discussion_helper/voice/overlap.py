@@ -40,7 +40,7 @@ class Overlap:
         """Nothing less than a loud voice is heard over the agent."""
         self._generation = -1
         self._agent_from_s = self._agent_until_s = -1e9
-        self._eager = False
+        self._eager = self._prompted = False
         self._level = self._over = _SILENT
         self._voiced_s = 0.0
         self._act_until_s = math.inf
@@ -103,6 +103,10 @@ class Overlap:
         self.half_duplex = True
         self._rule = DuckRule(over_db=LOUD_DB, left=False)
 
+    def prompt(self) -> None:
+        """Somebody nearer to the user hears a voice begin: in the next block the duck rule counts as if it did."""
+        self._prompted = not self.half_duplex
+
     def overlapped(self, started_at_s: float, voiced_until_s: float) -> bool:
         """Whether the agent was heard at some time between the two."""
         return started_at_s < self._agent_until_s and self._agent_from_s < voiced_until_s
@@ -116,7 +120,8 @@ class Overlap:
         it is not turned down.
         """
         block = self._gates.block(near, clean, near_db=near_db, expected_db=expected_db)
-        self._eager = self._rule.step(block) and (self.undecided or not leaks())
+        heard, self._prompted = self._prompted, False
+        self._eager = (self._rule.step(block) and (self.undecided or not leaks())) or heard
         if near_db > self._level:
             self._level, self._over = near_db, block.over_db
 

@@ -61,14 +61,19 @@ class SpeakerVoice:
         *,
         close: Callable[[], Coroutine[None, None, None]],
         language: str = "en",
+        is_read: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`marks` are told of what is played; `close` releases the loudspeaker. Raises RuntimeError off a loop."""
+        """`marks` are told of what is played; `close` releases the loudspeaker. Raises RuntimeError off a loop.
+
+        `is_read`: nobody listens now, and what is said is read: each sentence has then arrived as soon as it is there.
+        """
         self._affinity = LoopAffinity()
         self._language = language
         self._synthesiser = synthesiser
         self._playback = playback
         self._marks = marks
         self._close = close
+        self._is_read = is_read
         self._generation = 0
         self._audible = anyio.Event()
         self._begin_reply()
@@ -97,6 +102,8 @@ class SpeakerVoice:
         """
         self._check_here()
         self._raise_failure()
+        if self._is_read():
+            return await self._show(sentence)
         began = now()
         clause = self._current = self._take(sentence)
         first: list[Mark] = []
@@ -113,6 +120,12 @@ class SpeakerVoice:
             self._current = self._waiting = None
             self.spoken.end(now())
         return self._result(clause, began, first)
+
+    async def _show(self, sentence: str) -> SpokenSentence:
+        self._prepared.clear()
+        self._audible.set()
+        await anyio.lowlevel.checkpoint()
+        return SpokenSentence(sentence, heard=sentence)
 
     async def _play(self, clause: _Clause, first: list[Mark]) -> None:
         await self._get_ready(clause)
@@ -160,6 +173,8 @@ class SpeakerVoice:
     async def prepare(self, sentence: str) -> None:
         """Synthesise the sentence that comes next; it follows the one being played without a gap."""
         self._check_here()
+        if self._is_read():
+            return
         clause = _Clause(sentence, preparing=True, first=self._current is None)
         self._prepared = deque(other for other in self._prepared if other.written)
         self._prepared.append(clause)

@@ -205,3 +205,25 @@ def test_half_duplex_before_anything_is_listened_to_begins_with_the_first_that_i
         work.work.take(work.listen(Listening("mic" if hearing else "")), 0.0)
 
     assert (1, 0) == (first.told, second.told)
+
+
+def test_devices_that_somebody_else_looks_after_are_not_watched() -> None:
+    work = Work()
+    work.work.watches = False
+    work.work.take(work.listen(Listening("mic", 1_000)), 0.0)
+    work.work.take(captured(0.1, 0), 0.0)
+    work.playback.write(1, np.full(1_000, 0.5, np.float32))
+    for tick in range(1, 40):
+        work.work.take(None, tick * STALL_S / 3)
+
+    assert (None, []) == (work.work.tick_s, work.lost)
+
+
+def test_a_prompt_is_for_who_hears() -> None:
+    work, asked = Work(), []
+    work.hearing.prompt = lambda: asked.append("prompt")
+    work.work.prompt()
+    work.work.take(work.listen(Listening("mic", 1_000)), 0.0)
+    work.work.prompt()
+
+    assert ["prompt"] == asked

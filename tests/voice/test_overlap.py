@@ -424,3 +424,24 @@ def test_a_voice_that_goes_on_turns_it_down_all_the_same() -> None:
     scene.hears(1.0).hears(0.3, 0.5)
 
     assert any(scene.told(Ducked))
+
+
+def test_a_voice_that_the_user_s_own_device_hears_turns_the_agent_down_in_the_next_block() -> None:
+    scene = Scene().hears(1.0)
+    scene.hearing.prompt()
+    scene.hears(0.01).hears(1.0)
+    ducked, resumed, decided = scene.told()
+
+    assert isinstance(ducked, Ducked)
+    assert ducked.at_s - ZERO_S == pytest.approx(1.01)
+    assert isinstance(resumed, Resumed)
+    assert isinstance(decided, Decided)
+    assert ("ignored", "no voice") == (decided.what, decided.why)
+
+
+def test_in_half_duplex_no_prompt_turns_the_agent_down() -> None:
+    scene = Scene().hears(1.0)
+    scene.hearing.go_half_duplex()
+    scene.hearing.prompt()
+
+    assert [] == scene.hears(1.0).kinds()

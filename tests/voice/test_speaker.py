@@ -490,3 +490,19 @@ async def test_what_was_prepared_for_nothing_makes_no_sound(loudspeaker: Running
 
         assert 1.0 == pytest.approx(np.count_nonzero(sound) / device.playback.rate, abs=0.05)
         assert ["One.", "Three.", "Something else."] == synthesiser.finished
+
+
+async def test_what_is_read_has_arrived_at_once_and_is_not_made(loudspeaker: Running, synthesiser: Any) -> None:
+    reads = True
+    async with loudspeaker() as device:
+        voice = SpeakerVoice(synthesiser, device.playback, device.marks, close=Closing(), is_read=lambda: reads)
+        await voice.prepare("read")
+        began = anyio.current_time()
+        read = await voice.speak("read")
+        await voice.audible()
+        took_s = anyio.current_time() - began
+        reads = False
+        heard = await voice.speak("heard")
+
+    assert SpokenSentence("read", heard="read") == read
+    assert (0.0, 1.0, ["heard"]) == (took_s, heard.played_s, synthesiser.begun)

@@ -1,0 +1,78 @@
+"""A session at a client's devices: its microphone is opened and closed as clients come and go."""
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import anyio
+
+from discussion_helper.background import LET_GO_S, Background
+from discussion_helper.errors import DeviceError
+from discussion_helper.session import Session
+from discussion_helper.voice.remote_client import RemoteClient
+from discussion_helper.voice.remote_link import RemoteLink
+
+__all__ = ["RemoteTalk", "remote_talk"]
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteTalk:
+    """A session, and the place of its client."""
+
+    session: Session
+    link: RemoteLink
+
+    async def attach(self, client: RemoteClient) -> None:
+        """The client has the place now; a reply at another rate is cut. Raises RuntimeError when all is over."""
+        if client.rate != self.link.playback.rate:
+            await self.session.discussion.voice.stop()
+        self.link.attach(client)
+
+
+@asynccontextmanager
+async def remote_talk(session: Session, link: RemoteLink) -> AsyncIterator[RemoteTalk]:
+    """Look after the microphone of a session that was not started, until left."""
+    await session.mute(True)
+    keeping = Background(_Keeping(session, link).run, name="a client's microphone").start()
+    try:
+        yield RemoteTalk(session, link)
+    finally:
+        link.close()
+        await keeping.stop(within_s=LET_GO_S)
+
+
+class _Keeping:
+    """Follows the link: what it is now counts, not each change."""
+
+    def __init__(self, session: Session, link: RemoteLink) -> None:
+        self._session = session
+        self._link = link
+        self._open_of: RemoteClient | None = None
+        self._was_left = True
+
+    async def run(self) -> None:
+        """Until the link is closed."""
+        while not self._link.is_closed:
+            waited_for = self._link.microphone_of
+            if waited_for is not self._open_of:
+                await self._change(waited_for)
+                continue  # it may have changed meanwhile
+            if self._link.is_left and not self._was_left:
+                await self._session.discussion.voice.stop()
+            self._was_left = self._link.is_left
+            with anyio.move_on_after(self._link.patience_s):
+                await self._link.changed()
+
+    async def _change(self, client: RemoteClient | None) -> None:
+        """Close the microphone that is open, and open this one."""
+        if self._open_of is not None:
+            await self._session.mute(True)
+        self._open_of = client
+        if client is not None:
+            try:
+                await self._session.mute(False)
+            except DeviceError as error:  # gone before it was open
+                _log.info("%s", error)
