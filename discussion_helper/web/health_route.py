@@ -10,7 +10,9 @@ from starlette.routing import Route
 
 from discussion_helper.clock import now
 from discussion_helper.registry import Sessions
+from discussion_helper.shown import shown
 from discussion_helper.web.encoding import Answer
+from discussion_helper.web.problems import Problem
 
 __all__ = ["FRESH_S", "Examine", "Finding", "HealthRoute"]
 
@@ -65,9 +67,16 @@ class HealthRoute:
         self._until_s = 0.0
         self.routes = [Route("/health", self._show, methods=["GET"])]
 
-    async def _show(self, _: Request) -> Response:
+    async def _show(self, request: Request) -> Response:
+        """The whole; with `?ready=USE` the status alone says whether that can be had, for who looks at no more."""
+        ready = request.query_params.get("ready")
+        if ready is not None and ready not in self._uses:
+            raise Problem(422, f"ready: there is no use {shown(ready)} here.", fix=f"Use {' or '.join(self._uses)}.")
         found = await self._looked()
         uses = {use: _usable(use, found) for use in self._uses}
+        if ready is not None:
+            fixes = [f.fix for f in found if ready in f.uses and not f.ok]
+            return Answer({"ready": ready, **uses[ready], "fixes": fixes}, 200 if uses[ready]["ok"] else 503)
         parts = [{"part": f.part, "ok": f.ok, "found": f.found, "fix": f.fix} for f in found]
         ok = any(use["ok"] for use in uses.values())  # who only writes does without a microphone
         return Answer({"ok": ok, "uses": uses, "parts": parts, "sessions": len(self._sessions)})
