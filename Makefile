@@ -7,15 +7,16 @@ JOBS ?= 2
 
 ifeq ($(OS),Windows_NT)
 BIN := Scripts
-MARKS := not devices
+MARKS := not devices and not browser
 else ifeq ($(shell uname -s),Linux)
 BIN := bin
 MARKS :=
 else
 BIN := bin
-MARKS := not devices
+MARKS := not devices and not browser
 endif
-# The virtual microphone and loudspeaker are PulseAudio's: only Linux has the tests marked `devices`.
+# The virtual microphone and loudspeaker are PulseAudio's, and Chromium is Debian's: only Linux has the tests marked
+# `devices` and `browser`.
 QUICK := not slow$(if $(MARKS), and $(MARKS))
 
 PY := $(VENV)/$(BIN)/python

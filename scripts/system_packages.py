@@ -27,7 +27,7 @@ class Need(NamedTuple):
 
 
 def needs(*, tests: bool) -> list[Need]:
-    """What a conversation needs on Linux; with `tests` also what the virtual microphone and loudspeaker need."""
+    """What a conversation needs on Linux; with `tests` also what the virtual devices and the browser need."""
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     found = [
         Need(f"python{version}-venv", lambda: importlib.util.find_spec("ensurepip")),
@@ -38,6 +38,7 @@ def needs(*, tests: bool) -> list[Need]:
             Need("pulseaudio", lambda: shutil.which("pulseaudio")),
             Need("pulseaudio-utils", lambda: shutil.which("pactl") and shutil.which("parec")),
             Need("libasound2-plugins", _alsa_speaks_to_pulseaudio),
+            Need("chromium", lambda: shutil.which("chromium")),
         ]
     return found
 

@@ -33,7 +33,7 @@ export function clockTime(seconds) {
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
 }
 
-/** A delay as "0.84 s". */
+/** A delay as "0.84 s", a short one as "43 ms". */
 export function delay(seconds) {
-  return `${seconds.toFixed(2)} s`;
+  return seconds < 0.0995 ? `${Math.round(seconds * 1000)} ms` : `${seconds.toFixed(2)} s`;
 }

@@ -23,6 +23,13 @@ const QUIETEST_DBFS = -60;
 /** Draws the strip above the transcript and the badge in the header. */
 export class FloorStrip {
   #meter = byId("level");
+  #since = 0;
+  #told = null;
+  #elapsed = null;
+
+  constructor() {
+    setInterval(() => this.#tick(), 1000);
+  }
 
   draw(state, connection, audio) {
     const { session, live } = state;
@@ -32,11 +39,26 @@ export class FloorStrip {
     setText(badge, CONNECTIONS[connection.state]);
     byId("floor").dataset.floor = session && known ? session.floor : "none";
     setText(byId("floor-text"), floorText(session, known));
-    setText(byId("clock"), session ? clockTime(session.elapsed_s) : "");
+    this.#clock(session, connection.state === "live");
+    show(byId("meter"), session?.kind === "voice" && session.running);
     this.#level(audio.level ?? (known ? live.level : null));
     const note = connection.why || noteOf(session, live, audio);
     setText(byId("state-note"), note);
     show(byId("state-note"), note !== "");
+  }
+
+  /** Each event tells the session's time; between two of them it goes on, as long as the page knows that it runs. */
+  #clock(session, live) {
+    if (session !== this.#told) this.#since = performance.now();
+    this.#told = session;
+    this.#elapsed = session && live && session.running ? session.elapsed_s : null;
+    if (this.#elapsed === null) setText(byId("clock"), session ? clockTime(session.elapsed_s) : "");
+    else this.#tick();
+  }
+
+  #tick() {
+    if (this.#elapsed === null) return;
+    setText(byId("clock"), clockTime(this.#elapsed + (performance.now() - this.#since) / 1000));
   }
 
   #level(dbfs) {

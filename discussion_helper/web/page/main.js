@@ -19,7 +19,7 @@ const SILENT = { level: null, muted: false, recording: null };
 let planned = false;
 
 new Theme();
-const following = new Following(() => planDrawing(), fail);
+export const following = new Following(() => planDrawing(), fail);
 const sessions = new Sessions({ choose, opened, fail });
 const transcript = new Transcript();
 const strip = new FloorStrip();
@@ -58,7 +58,10 @@ window.addEventListener("hashchange", () => follow(location.hash.slice(1)));
 window.addEventListener("pagehide", () => following.leave());
 window.addEventListener("pageshow", (event) => event.persisted && follow(location.hash.slice(1)));
 window.addEventListener("online", () => following.hurry());
-document.addEventListener("visibilitychange", () => following.seen(!document.hidden));
+document.addEventListener("visibilitychange", () => {
+  following.seen(!document.hidden);
+  if (!document.hidden) sessions.look();
+});
 
 if (window.matchMedia("(max-width: 60rem)").matches) byId("drawer").open = false;
 sessions.look();
@@ -138,6 +141,7 @@ function drawAll() {
   const audio = following.audio ?? SILENT;
   strip.draw(state, connection, audio);
   transcript.draw(state);
+  sessions.know(state.session);
   latency.draw(state.session?.timings ?? []);
   decisions.draw(state.decisions);
   announcer.draw(state.session, following.sounds);

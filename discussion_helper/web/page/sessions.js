@@ -14,6 +14,8 @@ export class Sessions {
   #current = null;
   #seen = new Map();
   #looking = false;
+  #again = false;
+  #followed = null;
 
   constructor({ choose, opened, fail }) {
     this.#choose = choose;
@@ -29,23 +31,38 @@ export class Sessions {
   set current(id) {
     this.#current = id;
     for (const button of byId("sessions").querySelectorAll("button")) mark(button, button.dataset.id === id);
+    if (id && !this.#seen.has(id)) this.look(); // somebody else opened it
+  }
+
+  /** What is followed is known better than when the list was made. */
+  know(session) {
+    this.#followed = session;
+    const known = session === null ? undefined : this.#seen.get(session.id);
+    if (known === undefined) return;
+    const same = firstWords(known.utterances) === firstWords(session.utterances) && known.running === session.running;
+    this.#seen.set(session.id, session);
+    const item = byId("sessions").querySelector(`[data-id="${CSS.escape(session.id)}"]`)?.parentElement;
+    if (!same) item?.querySelector("button").replaceChildren(...this.#label(session.id, session));
   }
 
   /** Ask the server for all that there is. */
   async look() {
+    this.#again = this.#looking; // what is found now may be older than what is asked for
     if (this.#looking) return;
     this.#looking = true;
     try {
-      const [ids, health, threads] = await Promise.all([ask("GET", "/sessions"), ask("GET", "/health"), ask("GET", "/threads").catch(() => null)]);
+      const [ids, { uses }] = await Promise.all([ask("GET", "/sessions"), ask("GET", "/health")]);
       await this.#lookAt(ids);
       this.#list(ids);
-      this.#kept(threads ?? [], ids);
-      this.#usable(health.uses ?? {}, threads !== null);
+      this.know(this.#followed);
+      this.#kept(uses.text ? await ask("GET", "/threads") : [], ids);
+      this.#usable(uses);
     } catch (error) {
       this.#fail(error);
     } finally {
       this.#looking = false;
     }
+    if (this.#again) await this.look();
   }
 
   async #lookAt(ids) {
@@ -60,11 +77,15 @@ export class Sessions {
   }
 
   #item(id, state) {
-    const title = firstWords(state?.utterances) || `Session ${id.slice(0, 8)}`;
-    const about = state ? [KINDS[state.kind] ?? state.kind, state.running ? "" : "ended"].filter(Boolean).join(", ") : "";
-    const button = make("button", { type: "button", class: "row", "data-id": id, onclick: () => this.#choose(id) }, make("span", { class: "title", dir: "auto" }, title), make("span", { class: "about" }, about));
+    const button = make("button", { type: "button", class: "row", "data-id": id, onclick: () => this.#choose(id) }, ...this.#label(id, state));
     mark(button, id === this.#current);
     return make("li", {}, button);
+  }
+
+  #label(id, state) {
+    const title = firstWords(state?.utterances) || `Session ${id.slice(0, 8)}`;
+    const about = state ? [KINDS[state.kind] ?? state.kind, state.running ? "" : "ended"].filter(Boolean).join(", ") : "";
+    return [make("span", { class: "title", dir: "auto" }, title), make("span", { class: "about" }, about)];
   }
 
   #kept(threads, ids) {
@@ -78,11 +99,11 @@ export class Sessions {
     byId("threads").replaceChildren(...(items.length ? items : [make("li", { class: "hint" }, "None is kept")]));
   }
 
-  #usable(uses, writes) {
+  #usable(uses) {
     const missing = uses.voice && !uses.voice.ok ? `No talk on this machine: ${uses.voice.missing.join(", ")} missing. See /health for the fix.` : "";
     setText(byId("unusable"), missing);
     show(byId("unusable"), missing !== "");
-    byId("open-text").disabled = !writes;
+    byId("open-text").disabled = !uses.text;
   }
 
   async #open(button, body, inBrowser = false) {

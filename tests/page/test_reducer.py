@@ -1,0 +1,114 @@
+"""The page's reducer against the session's own record: the same state after whatever happens, and after any drop."""
+
+import json
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from discussion_helper.event import Event
+from discussion_helper.record import Record
+from discussion_helper.types import Floor, SpokenUtterance, TurnTiming, Utterance, unheard_in
+from discussion_helper.web import create_app
+
+pytestmark = [pytest.mark.anyio, pytest.mark.browser]
+
+FOLDED = """async sequences => {
+  const { blank, fold } = await import('/page/state.js');
+  return sequences.map(events => events.map(event => JSON.parse(event)).reduce(fold, blank()).session);
+}"""
+UNHEARD = """async pairs => {
+  const { unheardIn } = await import('/page/unheard.js');
+  return pairs.map(([said, heard]) => unheardIn(said, heard));
+}"""
+WORDS = ("", "yes", "and the river", "Straße ß", "水 は", "one two", "…", "a  b")
+
+
+class Scene:
+    """A record to which things happen at random, what a watcher got of it, and what it should know then."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+        self.events: list[dict[str, Any]] = []
+        self._watches = True
+        self._record = Record(self._observe)
+        self._at_s = 0.0
+        self._snapshot()
+
+    def _observe(self, kind: str, data: dict[str, Any]) -> None:
+        if self._watches:
+            self.events.append(Event(kind, self._at_s, data).as_dict())
+
+    def _snapshot(self) -> None:
+        self.events.append({"kind": "snapshot", "at_s": self._at_s, "state": self.state})
+
+    @property
+    def state(self) -> dict[str, Any]:
+        return {"id": "a-session", "kind": "voice", "running": True, **self._record.conversation.as_dict()}
+
+    def play(self) -> "Scene":
+        steps: list[Callable[[], None]] = [self._user, self._user, self._agent, self._agent, self._time, self._floor]
+        for _ in range(self._random.randrange(1, 40)):
+            self._at_s += 0.5
+            self._random.choice([*steps, self._revise, self._partial, self._drop])()
+        if not self._watches:
+            self._drop()
+        return self
+
+    def _user(self) -> None:
+        self._record.add(Utterance("user", self._random.choice(WORDS)))
+
+    def _agent(self) -> None:
+        said = self._random.choice(WORDS)
+        heard = said[: self._random.randrange(len(said) + 1)]
+        self._record.add(Utterance("agent", heard, interrupted=heard != said, said=said if heard != said else ""))
+
+    def _revise(self) -> None:
+        before = self._record.conversation.last_user_text
+        self._record.add(SpokenUtterance("user", f"{before} more", revises=before))
+
+    def _time(self) -> None:
+        self._record.add_timing(TurnTiming(endpoint_s=self._random.random(), think_s=self._random.random()))
+
+    def _floor(self) -> None:
+        self._record.set_floor(self._random.choice(list(Floor)))
+
+    def _partial(self) -> None:
+        self._record.report("partial", speaker="user", text="so far", stable="so")
+        self._record.report("tool", id="1", name="weather", state="called")
+
+    def _drop(self) -> None:
+        """The connection breaks, or comes back with a snapshot."""
+        self._watches = not self._watches
+        if self._watches:
+            self._snapshot()
+
+
+def timeless(state: dict[str, Any]) -> dict[str, Any]:
+    """Without what no event of a turn tells, and what is a time of the page's own."""
+    turns = [
+        {k: v for k, v in turn.items() if k not in ("started_s", "ended_s", "calls")} for turn in state["utterances"]
+    ]
+    return {key: value for key, value in state.items() if key != "elapsed_s"} | {"utterances": turns}
+
+
+async def test_whatever_happens_and_whenever_the_connection_drops_the_page_knows_what_the_session_knows(
+    serving: Any, browsing: Any
+) -> None:
+    scenes = [Scene(seed).play() for seed in range(300)]
+    async with serving(create_app(token="a-token-for-the-page")) as served, browsing(served) as (open_page, _):
+        page = await open_page()
+        texts = [[json.dumps(event) for event in scene.events] for scene in scenes]
+        for scene, told in zip(scenes, await page.evaluate(FOLDED, texts), strict=True):
+            assert timeless(scene.state) == timeless(told)
+
+
+async def test_what_was_not_heard_is_the_same_in_both_languages(serving: Any, browsing: Any) -> None:
+    pick = random.Random(1)
+    texts = ["".join(pick.choices("ab ß水.\n 😀", k=pick.randrange(12))) for _ in range(300)]
+    pairs = [(said, said[: pick.randrange(len(said) + 1)].replace(" ", pick.choice(["", " "]))) for said in texts]
+    pairs += list(zip(texts, reversed(texts), strict=True))
+    async with serving(create_app(token="a-token-for-the-page")) as served, browsing(served) as (open_page, _):
+        page = await open_page()
+        assert [unheard_in(*pair) for pair in pairs] == await page.evaluate(UNHEARD, pairs)
