@@ -25,11 +25,20 @@ class RemoteTalk:
     session: Session
     link: RemoteLink
 
-    async def attach(self, client: RemoteClient) -> None:
-        """The client has the place now; a reply at another rate is cut. Raises RuntimeError when all is over."""
-        if client.rate != self.link.playback.rate:
-            await self.session.discussion.voice.stop()
+    async def attach(self, client: RemoteClient, *, take: bool) -> bool:
+        """The client has the place now, unless another has it, from whom it does not `take` it.
+
+        A reply at another rate than the client's is cut. Raises RuntimeError when the session is over.
+        """
+        voice, playback = self.session.discussion.voice, self.link.playback
+        changes = client.rate != playback.rate
+        while changes and (take or self.link.owner is None):
+            await voice.stop()
+            changes = not playback.idle  # the next reply was quicker
+        if self.link.owner is not None and not take:
+            return False
         self.link.attach(client)
+        return True
 
 
 @asynccontextmanager

@@ -22,12 +22,13 @@ from discussion_helper.web.keys import Keys
 from discussion_helper.web.limits import Limits
 from discussion_helper.web.live import Live
 from discussion_helper.web.login_routes import LoginRoutes
-from discussion_helper.web.opening import Opener, OpenFake, OpenResponder, OpenVoice
+from discussion_helper.web.opening import Opener, OpenFake, OpenRemote, OpenResponder, OpenVoice
 from discussion_helper.web.page_routes import PageRoutes
 from discussion_helper.web.passwords import Password
 from discussion_helper.web.problems import Catching, answer_to_error, answer_to_http
 from discussion_helper.web.security import Guard
 from discussion_helper.web.session_routes import SessionRoutes
+from discussion_helper.web.sockets import Sockets
 from discussion_helper.web.thread_routes import ThreadRoutes
 from discussion_helper.web.token_routes import TokenRoutes
 from discussion_helper.web.turn_routes import TurnRoutes
@@ -43,6 +44,7 @@ def create_app(
     password: Password | None = None,
     manager: Manager | None = None,
     open_voice: OpenVoice | None = None,
+    open_remote: OpenRemote | None = None,
     open_responder: OpenResponder | None = None,
     open_fake: OpenFake | None = None,
     examine: Examine | None = None,
@@ -55,10 +57,11 @@ def create_app(
 
     `token`: what a client shows; None = everybody may ask, for clients in this process alone. `password`: lets browsers
     in that have no link, at /login. `manager`: opens text sessions and has the threads. `open_voice`: opens sessions on
-    this machine's devices. `open_responder`: what answers who only types (without it: an echo). `open_fake`: sessions
-    of other fakes than the public ones. `examine`: what /health tells. `policy`: of sessions on this machine's devices,
-    as far as they bring none. `routes`: more of them, behind the same door; one for "/" is the page. `allowed_hosts`:
-    names of this server beside those of the loopback interface.
+    this machine's devices. `open_remote`: on a client's; without it who is remote only types. `open_responder`: what
+    answers then (without it: an echo). `open_fake`: sessions of other fakes than the public ones. `examine`: what
+    /health tells. `policy`: of sessions on this machine's devices, as far as they bring none. `routes`: more of them,
+    behind the same door; one for "/" is the page. `allowed_hosts`: names of this server beside those of the loopback
+    interface.
     `app.state.live.close()` ends every stream; a server calls it when it begins to stop, as `web.Server` does.
     `app.state.door.keys.rotate()` gives a new token and ends what the old one opened; `app.state.audit` tells who did.
 
@@ -71,6 +74,7 @@ def create_app(
         *(registry, manager),
         most=bounds.sessions,
         open_voice=open_voice,
+        open_remote=open_remote,
         open_responder=open_responder,
         open_fake=open_fake,
         policy=policy,
@@ -83,6 +87,7 @@ def create_app(
             *SessionRoutes(registry, opener, live).routes,
             *TurnRoutes(registry, live).routes,
             *ThreadRoutes(registry, opener).routes,
+            *Sockets(registry, opener.talks, live, audit).routes,
             *TokenRoutes(door).routes,
             *audit.routes,
             *([] if password is None else LoginRoutes(door).routes),

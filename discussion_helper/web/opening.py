@@ -14,21 +14,25 @@ from discussion_helper.session import Session
 from discussion_helper.text.manager import Manager
 from discussion_helper.text.spoken import SpokenThread
 from discussion_helper.text.stream import Stream
+from discussion_helper.voice.remote_talk import RemoteTalk
 from discussion_helper.web.audit import Audit
 from discussion_helper.web.bodies import OpeningBody
 from discussion_helper.web.fakes import echo_responder, fake_session
 from discussion_helper.web.held import Held
 from discussion_helper.web.problems import Problem
+from discussion_helper.web.sockets import RemoteTalks
 from discussion_helper.web.typed import NoLoudspeaker, NoMicrophone
 from discussion_helper.web.wish import Wish
 
-__all__ = ["OpenFake", "OpenResponder", "OpenVoice", "Opener"]
+__all__ = ["OpenFake", "OpenRemote", "OpenResponder", "OpenVoice", "Opener"]
 
 _LOOKING = 4
 """Responders that are made at the same time: each may hash a model's file."""
 
 OpenVoice = Callable[[Wish], AbstractAsyncContextManager[Session]]
 """A session on this machine's microphone and loudspeaker, ready to start; leaving releases them."""
+OpenRemote = Callable[[Wish], AbstractAsyncContextManager[RemoteTalk]]
+"""A session on the devices of a client, which may come and go; ready to start."""
 OpenResponder = Callable[[Wish], Responder]
 """What answers who only types. Called in a thread; the session closes it."""
 OpenFake = Callable[[Wish], Session]
@@ -45,6 +49,7 @@ class Opener:
         *,
         most: int,
         open_voice: OpenVoice | None = None,
+        open_remote: OpenRemote | None = None,
         open_responder: OpenResponder | None = None,
         open_fake: OpenFake | None = None,
         policy: Policy | None = None,
@@ -58,6 +63,7 @@ class Opener:
         self._manager = manager
         self._most = most
         self._open_voice = open_voice
+        self._open_remote = open_remote
         self._open_responder = open_responder or echo_responder
         self._open_fake = open_fake or fake_session
         self._policy = policy or Policy()
@@ -65,6 +71,8 @@ class Opener:
         self._opening = 0
         self._threads = anyio.CapacityLimiter(_LOOKING)
         self._held: set[Held] = set()
+        self.talks = RemoteTalks()
+        """Those whose client brings the microphone."""
 
     async def open(self, body: OpeningBody, *, by: str = "") -> Session | Stream:
         """A running session; `by` names who asked.
@@ -105,9 +113,11 @@ class Opener:
     async def _open_voice_session(self, transport: str, wish: Wish, by: str) -> Session:
         if transport == "local":
             return await self._open_local(wish, by)
-        return self._sessions.add(self._open_fake(wish) if transport == "fake" else await self._remote(wish)).start()  # type: ignore[no-any-return]
+        if transport == "remote" and self._open_remote is not None:
+            return await self._hold(self.talks.holding(self._open_remote(wish)))
+        return self._sessions.add(self._open_fake(wish) if transport == "fake" else await self._typed(wish)).start()  # type: ignore[no-any-return]
 
-    async def _remote(self, wish: Wish) -> Session:
+    async def _typed(self, wish: Wish) -> Session:
         responder = await anyio.to_thread.run_sync(self._open_responder, wish, limiter=self._threads)
         return Session(NoMicrophone(), responder, NoLoudspeaker(), wish.policy, thread=wish.thread)
 
@@ -115,8 +125,11 @@ class Opener:
         if self._open_voice is None:
             what = "This server has no microphone and no loudspeaker."
             raise Problem(503, what, fix="Use `discussion-helper serve`, or give create_app open_voice.")
+        return await self._hold(self._audit.local(self._open_voice(wish), by))
+
+    async def _hold(self, opening: AbstractAsyncContextManager[Session]) -> Session:
         self._held = {held for held in self._held if not held.over}
-        held = Held(self._audit.local(self._open_voice(wish), by))
+        held = Held(opening)
         session = await held.open()
         self._held.add(held)
         self._sessions.add(session)

@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from discussion_helper.web.door import Door
 from discussion_helper.web.origins import is_host_known, is_own_origin
 from discussion_helper.web.problems import answer_of
+from discussion_helper.web.upgrades import DENIAL
 
 __all__ = ["HEADERS", "IN_PROCESS_HOSTS", "Guard"]
 
@@ -53,18 +54,21 @@ class Guard:
             return
         refusal = self._refusal(HTTPConnection(scope))
         if scope["type"] == "websocket":
-            await self._connect(scope, receive, send, refused=refusal is not None)
+            await self._connect(scope, receive, send, refusal)
         elif refusal is None:
             await self._app(scope, self._door.keys.until_rotated(receive, _GONE), _with_headers(send))
         else:
             await refusal(scope, receive, _with_headers(send))
 
-    async def _connect(self, scope: Scope, receive: Receive, send: Send, *, refused: bool) -> None:
-        """A refusal comes before the connection was accepted: a 403. Rotated keys close it."""
-        if refused:
-            await send({"type": "websocket.close", "code": 1008})
+    async def _connect(self, scope: Scope, receive: Receive, send: Send, refusal: Response | None) -> None:
+        """A refusal comes before the connection was accepted. Rotated keys close it."""
+        if refusal is not None and DENIAL in scope.get("extensions", ()):
+            await refusal(scope, receive, _with_headers(send))
             return
-        connection = _Connection(self._door.keys.until_rotated(receive, _CLOSED), send)
+        if refusal is not None:
+            await send({"type": "websocket.close", "code": 1008})  # a 403
+            return
+        connection = _Connection(self._door.keys.until_rotated(receive, _CLOSED), _with_headers(send))
         await self._app(scope, connection.receive, connection.send)
         await connection.close()
 
@@ -102,7 +106,7 @@ class _Connection:
 
 def _with_headers(send: Send) -> Send:
     async def sending(message: Message) -> None:
-        if message["type"] == "http.response.start":
+        if message["type"] in ("http.response.start", "websocket.http.response.start"):
             headers = MutableHeaders(scope=message)
             for name, value in HEADERS.items():
                 headers.setdefault(name, value)

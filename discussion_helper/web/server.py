@@ -12,7 +12,9 @@ import uvicorn
 from starlette.applications import Starlette
 
 from discussion_helper.errors import SettingError
+from discussion_helper.web.audio_wire import MOST_BYTES
 from discussion_helper.web.http1 import Http1
+from discussion_helper.web.websockets1 import WebSockets1
 
 __all__ = ["ENDING_S", "GRACE_S", "MICROPHONES_S", "Server", "bound_socket"]
 
@@ -65,7 +67,10 @@ class Server(uvicorn.Server):
                 http=Http1.within(limits.headers_s),
                 h11_max_incomplete_event_size=limits.headers,
                 ssl_context_factory=None if tls is None else lambda *_: tls,
-                ws="none",
+                ws=WebSockets1,
+                ws_max_size=MOST_BYTES,
+                ws_per_message_deflate=False,  # of sound there is little to save, and each connection would take 300 kB
+                ws_ping_interval=None,  # the audio protocol has its own
                 log_level=log_level,
                 access_log=False,
                 server_header=False,

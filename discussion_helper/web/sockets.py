@@ -1,0 +1,82 @@
+"""/sessions/{id}/audio: a client's microphone and loudspeaker, over a WebSocket."""
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+from starlette.responses import Response
+from starlette.routing import WebSocketRoute
+from starlette.websockets import WebSocket
+
+from discussion_helper.registry import Sessions
+from discussion_helper.session import Session
+from discussion_helper.voice.remote_talk import RemoteTalk
+from discussion_helper.web.audio_connection import AudioConnection
+from discussion_helper.web.audio_wire import SUBPROTOCOL
+from discussion_helper.web.audit import Audit
+from discussion_helper.web.live import Live
+from discussion_helper.web.problems import Problem, answer_of
+from discussion_helper.web.upgrades import DENIAL
+
+__all__ = ["RemoteTalks", "Sockets"]
+
+
+class RemoteTalks:
+    """The sessions that have a place for a client's microphone, by their id."""
+
+    def __init__(self) -> None:
+        self._talks: dict[str, RemoteTalk] = {}
+
+    def get(self, session_id: str) -> RemoteTalk | None:
+        """None: that session has none."""
+        return self._talks.get(session_id)
+
+    @asynccontextmanager
+    async def holding(self, opening: AbstractAsyncContextManager[RemoteTalk]) -> AsyncIterator[Session]:
+        """The session that `opening` gives, which is among them meanwhile."""
+        async with opening as talk:
+            self._talks[talk.session.id] = talk
+            try:
+                yield talk.session
+            finally:
+                del self._talks[talk.session.id]
+
+
+class Sockets:
+    """The handler, and its route."""
+
+    def __init__(self, sessions: Sessions[Any], talks: RemoteTalks, live: Live, audit: Audit) -> None:
+        self._sessions = sessions
+        self._talks = talks
+        self._live = live
+        self._audit = audit
+        self.routes = [WebSocketRoute("/sessions/{session_id}/audio", self._audio)]
+
+    async def _audio(self, socket: WebSocket) -> None:
+        try:
+            talk = self._talk_of(socket)
+            with self._live.place(talk.session.id):
+                await socket.accept(SUBPROTOCOL)
+                await AudioConnection(socket, talk, self._live, self._audit).run()
+        except Problem as problem:
+            await _refuse(socket, answer_of(problem.status, problem.what, problem.fix))
+
+    def _talk_of(self, socket: WebSocket) -> RemoteTalk:
+        """Raises Problem."""
+        if SUBPROTOCOL not in socket.scope["subprotocols"]:
+            raise Problem(400, "The subprotocol is another one.", fix=f"Ask for {SUBPROTOCOL}.")
+        session = self._sessions.get(socket.path_params["session_id"])
+        if session is None:
+            raise Problem(404, "There is no session of that id.", fix="Look at GET /sessions for those that are open.")
+        talk = self._talks.get(session.id)
+        if talk is None:
+            what = "This session has no place for a client's microphone, or is over."
+            raise Problem(409, what, fix='Open one with POST /sessions {"transport": "remote"}.')
+        return talk
+
+
+async def _refuse(socket: WebSocket, answer: Response) -> None:
+    if DENIAL in socket.scope.get("extensions", ()):
+        await socket.send_denial_response(answer)
+    else:
+        await socket.close()
