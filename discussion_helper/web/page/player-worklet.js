@@ -27,6 +27,7 @@ class Reply {
     if (sample > end && this.chunks.length === 0 && this.played === 0) this.played = sample; // goes on after a break
     const known = Math.max(0, this.played + this.ready - sample);
     if (known < samples.length) this.chunks.push(samples.subarray(known));
+    else if (known > samples.length) return; // sent before, and more since
     this.last = last;
   }
 

@@ -1,0 +1,175 @@
+"""What runs in the browser's audio thread, in contexts that render as fast as they can."""
+
+import itertools
+from typing import Any
+
+import pytest
+
+from discussion_helper.web import create_app
+
+pytestmark = [pytest.mark.anyio, pytest.mark.browser]
+
+RATE = 24_000
+RENDER = """async ({ name, seconds, steps, signal }) => {
+  const context = new OfflineAudioContext(1, seconds * 24000, 24000);
+  await context.audioWorklet.addModule(`/page/${name}-worklet.js`);
+  const options = name === 'player' ? { numberOfInputs: 0, outputChannelCount: [1] } : { numberOfOutputs: 0 };
+  const node = new AudioWorkletNode(context, name, options);
+  const told = [];
+  node.port.onmessage = ({ data }) => told.push({ ...data, samples: data.samples && [...data.samples] });
+  if (name === 'player') node.connect(context.destination);
+  else {
+    const buffer = context.createBuffer(1, signal.length, 24000);
+    buffer.copyToChannel(Float32Array.from(signal), 0);
+    const source = context.createBufferSource();
+    source.buffer = buffer;
+    source.connect(node);
+    source.start();
+  }
+  for (const { at, messages } of steps) {
+    const post = async () => {
+      for (const message of messages) {
+        node.port.postMessage(message.samples ? { ...message, samples: Int16Array.from(message.samples) } : message);
+      }
+      await new Promise(resolve => setTimeout(resolve, 50));
+    };
+    if (at === 0) await post();
+    else context.suspend(at).then(post).then(() => context.resume());
+  }
+  const rendered = await context.startRendering();
+  await new Promise(resolve => setTimeout(resolve, 50));
+  return { out: [...rendered.getChannelData(0)], told };
+}"""
+
+
+@pytest.fixture
+def render(serving: Any, browsing: Any) -> Any:
+    """`await render(name, seconds=..., steps=[...], signal=[...])` gives the output, and what was told."""
+
+    async def rendering(
+        name: str, *, seconds: float, steps: list[dict[str, Any]] | None = None, signal: list[float] | None = None
+    ) -> tuple[list[float], list[dict[str, Any]]]:
+        async with serving(create_app(token="a-token-for-the-page")) as served, browsing(served) as (open_page, _):
+            page = await open_page()
+            asked = {"name": name, "seconds": seconds, "steps": steps or [], "signal": signal or []}
+            found = await page.evaluate(RENDER, asked)
+        return found["out"], found["told"]
+
+    return rendering
+
+
+def reply(number: int, count: int, *, first: int = 0, chunk: int = 480, last: bool = True) -> list[dict[str, Any]]:
+    """Sample n of it has the value 1000 + n, so that each can be told by its value."""
+    ends = range(first, first + count, chunk)
+    return [
+        {
+            "type": "audio",
+            "reply": number,
+            "sample": at,
+            "samples": [1000 + n for n in range(at, min(at + chunk, first + count))],
+            "last": last and at + chunk >= first + count,
+        }
+        for at in ends
+    ]
+
+
+def played(out: list[float]) -> list[int]:
+    """Which samples were heard at full loudness: in a fade they do not differ by one step."""
+    steps = [(later * 32768, (later - sooner) * 32768) for sooner, later in itertools.pairwise(out)]
+    return [round(value - 1000) for value, step in steps if abs(step - 1) < 1e-3]
+
+
+def states(told: list[dict[str, Any]], number: int) -> list[tuple[str, int]]:
+    found = [(one["state"], one["sample"]) for one in told if one["reply"] == number]
+    return [(state, max(sample for _, sample in group)) for state, group in _grouped(found)]
+
+
+def _grouped(found: list[tuple[str, int]]) -> list[tuple[str, list[tuple[str, int]]]]:
+    return [(state, list(group)) for state, group in itertools.groupby(found, key=lambda one: one[0])]
+
+
+async def test_a_reply_is_played_whole_and_in_order_and_told_every_20_ms(render: Any) -> None:
+    messages = reply(1, 4800)
+    out, told = await render("player", seconds=0.5, steps=[{"at": 0, "messages": [*messages, messages[2]]}])
+
+    heard = played(out)
+    assert sorted(heard) == heard
+    assert 4799 == heard[-1]
+    assert 4800 - RATE * 0.012 <= len(heard)  # the first 10 ms fade in
+    assert ["playing", "done"] == [state for state, _ in states(told, 1)]
+    assert ("done", 4800) == states(told, 1)[-1]
+    places = [one["at"] for one in told if one["state"] == "playing"]
+    assert all(0.015 <= later - sooner <= 0.03 for sooner, later in itertools.pairwise(places))
+
+
+async def test_a_pause_keeps_the_place_and_a_resume_goes_on_from_there(render: Any) -> None:
+    out, told = await render(
+        "player",
+        seconds=0.8,
+        steps=[
+            {"at": 0, "messages": reply(1, 7200)},
+            {"at": 0.128, "messages": [{"type": "pause", "reply": 1, "ramp_s": 0.03}]},
+            {"at": 0.32, "messages": [{"type": "resume", "reply": 1, "ramp_s": 0.03}]},
+        ],
+    )
+
+    silence = out[int(0.17 * RATE) : int(0.32 * RATE)]
+    heard = played(out)
+    kept = next(one["sample"] for one in told if one["state"] == "paused")
+    again = heard[next(at for at, n in enumerate(heard) if n > kept)]
+    assert {0} == set(silence)
+    assert sorted(heard) == heard
+    assert 7199 == heard[-1]
+    assert kept < again <= kept + RATE * 0.032  # nothing between but the ramp
+    assert ["playing", "paused", "playing", "done"] == [state for state, _ in states(told, 1)]
+
+
+async def test_a_stop_is_silent_within_10_ms_and_nothing_of_it_is_played_any_more(render: Any) -> None:
+    stopped_s = 0.128
+    out, told = await render(
+        "player",
+        seconds=0.8,
+        steps=[
+            {"at": 0, "messages": reply(1, 4800, last=False)},
+            {"at": stopped_s, "messages": [{"type": "stop", "reply": 1}, *reply(1, 2400, first=4800)]},
+            {"at": 0.4, "messages": reply(2, 2400)},
+        ],
+    )
+
+    fade = out[int(stopped_s * RATE) : int((stopped_s + 0.011) * RATE)]
+    steps = [abs(later - sooner) for sooner, later in itertools.pairwise(fade)]
+    assert {0} == set(out[int((stopped_s + 0.011) * RATE) : int(0.4 * RATE)])
+    assert 0.001 > max(steps)  # no click
+    assert "stopped" == states(told, 1)[-1][0]
+    assert ("done", 2400) == states(told, 2)[-1]
+
+
+async def test_what_comes_late_is_waited_for_without_a_click(render: Any) -> None:
+    out, told = await render(
+        "player",
+        seconds=0.8,
+        steps=[
+            {"at": 0, "messages": reply(1, 2400, last=False)},
+            {"at": 0.32, "messages": reply(1, 2400, first=2400)},
+        ],
+    )
+
+    whole = out[: max(at for at, value in enumerate(out) if value) + 1]  # the sound itself ends at once
+    assert 0.001 > max(abs(later - sooner) for sooner, later in itertools.pairwise(whole))
+    assert ("done", 4800) == states(told, 1)[-1]
+    assert sorted(played(out)) == played(out)
+
+
+async def test_the_microphone_comes_in_frames_of_20_ms_and_an_onset_once(render: Any) -> None:
+    quiet = [0.0005 * (-1) ** n for n in range(RATE)]
+    voice = [0.2 if n // 40 % 2 else -0.2 for n in range(RATE // 2)]
+    _, told = await render("capture", seconds=2, signal=[*quiet, *voice])
+
+    frames = [one for one in told if one.get("samples")]
+    onsets = [one["onset"] for one in told if "onset" in one]
+    assert {480} == {len(one["samples"]) for one in frames}
+    assert [480 * n for n in range(len(frames))] == [one["sample"] for one in frames]
+    assert all(one["at"] == pytest.approx(one["sample"] / RATE, abs=0.01) for one in frames)
+    assert {6553, -6553} == set(frames[55]["samples"])
+    assert 1 == len(onsets)
+    assert 1.0 <= onsets[0] / RATE <= 1.06
