@@ -140,6 +140,7 @@ async def _serve(
             token=token,
             password=entrance.password,
             open_voice=parts.open_voice,
+            open_remote=parts.open_remote,
             open_responder=parts.open_responder,
             examine=partial(examine, settings),
             policy=settings.policy,

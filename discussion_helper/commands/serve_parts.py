@@ -5,8 +5,9 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
-from discussion_helper.app import open_talk, responder_for
+from discussion_helper.app import Talk, open_talk, responder_for
 from discussion_helper.choices import choose_llm, model_named, recogniser_of
 from discussion_helper.commands.interpreter import PromptInterpreter
 from discussion_helper.errors import DeviceError, ModelError, SettingError
@@ -16,6 +17,9 @@ from discussion_helper.session import Session
 from discussion_helper.settings import Settings
 from discussion_helper.text.providers.base import Provider
 from discussion_helper.text_app import provider_for
+from discussion_helper.voice.devices import remote_devices
+from discussion_helper.voice.remote_link import RemoteLink
+from discussion_helper.voice.remote_talk import RemoteTalk, remote_talk
 from discussion_helper.web import Wish
 
 __all__ = ["ServeParts"]
@@ -34,15 +38,15 @@ class ServeParts:
     @asynccontextmanager
     async def open_voice(self, wish: Wish) -> AsyncIterator[Session]:
         """A session on the microphone and the loudspeaker. Raises SettingError, ModelError, DeviceError."""
-        settings = self._wished(wish)
-        self._check_names(wish)
-        if wish.language is None:
-            _check_language(settings)
-        opening = self._interpreter.watching(partial(open_talk, thread=wish.thread))(settings)
-        async with AsyncExitStack() as stack:
-            with _servers_own("" if wish.language is None else "language"):
-                talk = await stack.enter_async_context(opening)
+        async with self._opened(wish) as talk:
             yield talk.session
+
+    @asynccontextmanager
+    async def open_remote(self, wish: Wish) -> AsyncIterator[RemoteTalk]:
+        """A session on the microphone and the loudspeaker of a client. Raises SettingError, ModelError."""
+        link = RemoteLink()
+        async with self._opened(wish, devices=remote_devices(link)) as talk, remote_talk(talk.session, link) as remote:
+            yield remote
 
     def open_responder(self, wish: Wish) -> Responder:
         """What answers. Blocks while model files are hashed that were not before. Raises SettingError, ModelError."""
@@ -54,6 +58,18 @@ class ServeParts:
         """What answers texts. Blocks as `open_responder`. Raises ModelError."""
         with _servers_own():
             return provider_for(self._settings)
+
+    @asynccontextmanager
+    async def _opened(self, wish: Wish, **options: Any) -> AsyncIterator[Talk]:
+        settings = self._wished(wish)
+        self._check_names(wish)
+        if wish.language is None:
+            _check_language(settings)
+        opening = self._interpreter.watching(partial(open_talk, thread=wish.thread, **options))(settings)
+        async with AsyncExitStack() as stack:
+            with _servers_own("" if wish.language is None else "language"):
+                talk = await stack.enter_async_context(opening)
+            yield talk
 
     def _wished(self, wish: Wish) -> Settings:
         usual = self._settings

@@ -6,6 +6,7 @@ from typing import Any
 
 import anyio
 
+from discussion_helper.errors import ModelError
 from discussion_helper.event_loop import start_in
 from discussion_helper.parts import Responder
 from discussion_helper.policy import Policy
@@ -114,8 +115,17 @@ class Opener:
         if transport == "local":
             return await self._open_local(wish, by)
         if transport == "remote" and self._open_remote is not None:
-            return await self._hold(self.talks.holding(self._open_remote(wish)))
+            return await self._open_at_client(self._open_remote(wish), wish)
         return self._sessions.add(self._open_fake(wish) if transport == "fake" else await self._typed(wish)).start()  # type: ignore[no-any-return]
+
+    async def _open_at_client(self, opening: AbstractAsyncContextManager[RemoteTalk], wish: Wish) -> Session:
+        """Where nothing can be heard or said for want of a model, who types is answered all the same."""
+        try:
+            return await self._hold(self.talks.holding(opening))
+        except ModelError as missing:
+            session = self._sessions.add(await self._typed(wish)).start()
+            self.talks.lacks(session, missing)
+            return session  # type: ignore[no-any-return]
 
     async def _typed(self, wish: Wish) -> Session:
         responder = await anyio.to_thread.run_sync(self._open_responder, wish, limiter=self._threads)

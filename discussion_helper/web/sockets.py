@@ -3,11 +3,13 @@
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from starlette.responses import Response
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket
 
+from discussion_helper.errors import DiscussionError
 from discussion_helper.registry import Sessions
 from discussion_helper.session import Session
 from discussion_helper.voice.remote_talk import RemoteTalk
@@ -26,10 +28,20 @@ class RemoteTalks:
 
     def __init__(self) -> None:
         self._talks: dict[str, RemoteTalk] = {}
+        self._lacking: WeakKeyDictionary[Session, DiscussionError] = WeakKeyDictionary()
 
-    def get(self, session_id: str) -> RemoteTalk | None:
-        """None: that session has none."""
-        return self._talks.get(session_id)
+    def of(self, session: Session) -> RemoteTalk:
+        """Raises Problem where it has no such place, or is over."""
+        if (lack := self._lacking.get(session)) is not None:
+            raise Problem(503, lack.what, fix=lack.fix)
+        if session.id not in self._talks:
+            what = "This session has no place for a client's microphone, or is over."
+            raise Problem(409, what, fix='Open one with POST /sessions {"transport": "remote"}.')
+        return self._talks[session.id]
+
+    def lacks(self, session: Session, error: DiscussionError) -> None:
+        """It was to have such a place, and has none for want of something."""
+        self._lacking[session] = error
 
     @asynccontextmanager
     async def holding(self, opening: AbstractAsyncContextManager[RemoteTalk]) -> AsyncIterator[Session]:
@@ -68,11 +80,7 @@ class Sockets:
         session = self._sessions.get(socket.path_params["session_id"])
         if session is None:
             raise Problem(404, "There is no session of that id.", fix="Look at GET /sessions for those that are open.")
-        talk = self._talks.get(session.id)
-        if talk is None:
-            what = "This session has no place for a client's microphone, or is over."
-            raise Problem(409, what, fix='Open one with POST /sessions {"transport": "remote"}.')
-        return talk
+        return self._talks.of(session)
 
 
 async def _refuse(socket: WebSocket, answer: Response) -> None:
