@@ -15,6 +15,7 @@ from discussion_helper.models import Model, Store, load_manifest, missing
 from discussion_helper.responder.base import EndpointChoice
 from discussion_helper.responder.llama import load_library
 from discussion_helper.settings import Settings
+from discussion_helper.telemetry import no_telemetry
 
 __all__ = ["REINSTALL", "TEXT", "VOICE", "Finding", "examine", "verdict"]
 
@@ -88,6 +89,7 @@ def _device(name: str | None, kind: str) -> str:
 
 
 def _module(name: str) -> str:
+    no_telemetry()
     with brief_spins(READING_SPINS):  # as a talk loads it: the speed is measured with what is loaded here
         importlib.import_module(name)
     return name

@@ -27,6 +27,7 @@ LAYERS = (  # from the bottom; a module imports from its own layer and those bel
             "clock",
             "waiters",
             "event_loop",
+            "telemetry",
             "policy",
             "repeats",
             "revision",

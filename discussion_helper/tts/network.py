@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from discussion_helper.audio.frames import Samples
 from discussion_helper.errors import ModelCorrupt
+from discussion_helper.telemetry import no_telemetry
 from discussion_helper.tts.graph import graph_with_durations
 from discussion_helper.tts.voice_files import VoiceFiles
 
@@ -83,6 +84,7 @@ def _widths(outputs: list[Any], count: int) -> NDArray[np.int64] | None:
 
 def load_voice(files: VoiceFiles, *, threads: int) -> "PiperVoice":
     """The voice with its network loaded, on the CPU; it tells durations if it can. Raises ModelCorrupt."""
+    no_telemetry()
     from piper import PiperConfig, PiperVoice
 
     try:

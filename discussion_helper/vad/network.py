@@ -2,13 +2,17 @@
 
 from typing import Any
 
+from discussion_helper.telemetry import no_telemetry
+
 __all__ = ["small_network"]
 
 
 def small_network(content: bytes) -> Any:
     """An inference session on one thread that never spins and prints nothing. Raises what onnxruntime raises."""
+    no_telemetry()
     import onnxruntime
 
+    onnxruntime.disable_telemetry_events()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
