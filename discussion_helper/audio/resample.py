@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from discussion_helper.audio.frames import Samples
 from discussion_helper.errors import SettingError
 
-__all__ = ["HALF", "KAISER_BETA", "MOST_APART", "MOST_WEIGHTS", "PLACES", "Resampler", "resample"]
+__all__ = ["HALF", "KAISER_BETA", "MOST_APART", "MOST_WEIGHTS", "PLACES", "ClipResampler", "Resampler", "resample"]
 
 HALF = 20
 """Half the filter's length, in samples of the slower of the two rates."""
@@ -108,6 +108,25 @@ class Resampler:
         """The end of the stream: what the delay still holds. Ready for another stream afterwards."""
         out = self.process(np.zeros(math.ceil(self.delay_s * self.source_rate), np.float32))
         self.reset()
+        return out
+
+
+class ClipResampler:
+    """`resample` for a clip that comes in parts: what comes out of all of them is the same, without a seam.
+
+    Of each part but the last some milliseconds are kept for the next one. Raises SettingError for a rate of 0.
+    """
+
+    def __init__(self, source_rate: int, target_rate: int) -> None:
+        _check(source_rate, target_rate)
+        same = source_rate == target_rate
+        self._stream = None if same else soxr.ResampleStream(source_rate, target_rate, 1, dtype="float32", quality="HQ")
+
+    def process(self, samples: Samples, *, last: bool) -> Samples:
+        """The next part."""
+        if self._stream is None:
+            return samples
+        out: Samples = self._stream.resample_chunk(np.ascontiguousarray(samples, np.float32), last=last)
         return out
 
 

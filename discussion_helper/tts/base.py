@@ -1,11 +1,12 @@
 """The port of synthesisers."""
 
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from discussion_helper.audio.frames import Samples
 
-__all__ = ["Speech", "Synthesiser", "Word"]
+__all__ = ["SpeaksInParts", "Speech", "Synthesiser", "Word"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,8 @@ class Speech:
     samples: Samples
     rate: int
     words: tuple[Word, ...] | None = None
+    more: bool = False
+    """It is the beginning of it: the rest of its samples follows in another one, without a text."""
 
 
 class Synthesiser(Protocol):
@@ -53,4 +56,16 @@ class Synthesiser(Protocol):
 
     async def aclose(self) -> None:
         """Release the model; idempotent."""
+        ...
+
+
+@runtime_checkable
+class SpeaksInParts(Protocol):
+    """A synthesiser whose clauses can be heard before they are made."""
+
+    def parts(self, text: str) -> AsyncGenerator[Speech, None]:
+        """`synthesise` in one part or several: the first one has the text and the times of all words.
+
+        No part but the only one is empty. Raises SynthesisError. Closing it stops the model.
+        """
         ...

@@ -3,16 +3,19 @@
 import re
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discussion_helper.audio.frames import Samples
 
-__all__ = ["LEAD_S", "even", "pause_after", "pieces", "shape"]
+__all__ = ["LEAD_S", "begun", "ended", "even", "gain_of", "pause_after", "pieces", "shape"]
 
 LEAD_S = 0.01
 """Kept before the first sound: enough for a soft attack."""
 
 _SILENT = 10 ** (-57 / 20)
 """RMS over 5 ms, full scale 1.0. Measured: Piper's silence -66 to -97 dB, the end of an "f" or "s" -44 to -55."""
+
+_PEAK = 0.9
 
 _WINDOW_S = 0.005
 
@@ -36,26 +39,46 @@ def shape(samples: Samples, rate: int, *, pause_s: float) -> tuple[Samples, int]
 
     If all is silent, nothing is left.
     """
-    window = max(1, round(_WINDOW_S * rate))
-    padded = np.pad(samples, (0, -len(samples) % window)).reshape(-1, window)
-    sounding = np.flatnonzero(np.mean(np.square(padded), axis=1) > _SILENT**2)
-    if not sounding.size:
+    start = begun(samples, rate)
+    if start is None:
         return samples[:0], len(samples)
-    start = max(0, int(sounding[0]) * window - round(LEAD_S * rate))
+    return ended(samples[start:], rate, pause_s=pause_s), start
+
+
+def begun(samples: Samples, rate: int) -> int | None:
+    """The sample just before the first sound; None if all is silent."""
+    sounding, window = _sounding(samples, rate)
+    return max(0, int(sounding[0]) * window - round(LEAD_S * rate)) if sounding.size else None
+
+
+def ended(samples: Samples, rate: int, *, pause_s: float) -> Samples:
+    """`samples` up to just behind the last sound, and `pause_s` of silence after it."""
+    sounding, window = _sounding(samples, rate)
     fade = round(_FADE_S * rate)
-    kept = samples[start : (sounding[-1] + 1) * window + fade].copy()
+    kept = samples[: (sounding[-1] + 1) * window + fade if sounding.size else 0].copy()
     ramp = min(fade, len(kept))
     kept[len(kept) - ramp :] *= np.linspace(1, 0, ramp, dtype=np.float32)
-    return np.concatenate([kept, np.zeros(round(pause_s * rate), np.float32)]), start
+    return np.concatenate([kept, np.zeros(round(pause_s * rate), np.float32)])
+
+
+def _sounding(samples: Samples, rate: int) -> tuple[NDArray[np.intp], int]:
+    """Which windows hold a sound, and how long they are."""
+    window = max(1, round(_WINDOW_S * rate))
+    padded = np.pad(samples, (0, -len(samples) % window)).reshape(-1, window)
+    return np.flatnonzero(np.mean(np.square(padded), axis=1) > _SILENT**2), window
 
 
 def even(samples: Samples, *, level: float) -> Samples:
     """`samples` brought to an RMS of `level` where they sound, full scale 1.0, without a peak above 0.9."""
+    return samples * np.float32(gain_of(samples, level=level))
+
+
+def gain_of(samples: Samples, *, level: float) -> float:
+    """What `even` multiplies them with; 1.0 if all is silent."""
     loud = samples[np.abs(samples) > _SILENT]
     if not loud.size:
-        return samples
-    gain = min(level / float(np.sqrt(np.mean(np.square(loud)))), 0.9 / float(np.abs(loud).max()))
-    return samples * np.float32(gain)
+        return 1.0
+    return min(level / float(np.sqrt(np.mean(np.square(loud)))), _PEAK / float(np.abs(loud).max()))
 
 
 def pieces(text: str, *, longest: int) -> list[str]:

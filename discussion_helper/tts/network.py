@@ -1,8 +1,9 @@
-"""The network of a Piper voice: how it is loaded, and how a run of it is stopped."""
+"""The network of a Piper voice: how it is loaded, and how a run of it, or of its halves, is stopped."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 import numpy as np
@@ -11,14 +12,22 @@ from numpy.typing import NDArray
 from discussion_helper.audio.frames import Samples
 from discussion_helper.errors import ModelCorrupt
 from discussion_helper.telemetry import no_telemetry
+from discussion_helper.tts.decoder_graph import DecoderGraph, decoder_of
+from discussion_helper.tts.decoding import Decoder, Frames
 from discussion_helper.tts.graph import graph_with_durations
 from discussion_helper.tts.voice_files import VoiceFiles
 
 if TYPE_CHECKING:
-    from onnxruntime import InferenceSession, RunOptions
+    from onnxruntime import InferenceSession, RunOptions, SessionOptions
     from piper import PiperVoice
 
-__all__ = ["Made", "Run", "Stopped", "load_voice"]
+__all__ = ["Made", "Network", "Run", "Stopped", "load_voice"]
+
+T = TypeVar("T")
+
+
+_AUDIO_ALONE = 1
+"""Outputs of a network that tells nothing else."""
 
 
 class Stopped(Exception):
@@ -31,6 +40,14 @@ class Made:
 
     samples: Samples
     widths: NDArray[np.int64] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """A voice with its network loaded, and the second half of it once more, where it can be had apart."""
+
+    voice: "PiperVoice"
+    decoder: Decoder | None
 
 
 class Run:
@@ -55,20 +72,38 @@ class Run:
 
     def make(self, session: "InferenceSession", inputs: dict[str, Any]) -> Made:
         """What the network makes of `inputs`, as float32. Raises Stopped."""
+        audio, *more = self._ran(lambda options: session.run(None, inputs, options))
+        made = np.asarray(audio).reshape(-1)
+        samples = made.astype(np.float32)
+        return Made(samples / np.float32(32768) if made.dtype == np.int16 else samples, _widths(more, made.size))
+
+    def frames(self, session: "InferenceSession", inputs: dict[str, Any], decoder: Decoder) -> Frames:
+        """What the first half of the network makes of `inputs`. Raises Stopped."""
+        wanted = [decoder.name, session.get_outputs()[-1].name]
+
+        def run(options: "RunOptions") -> Any:
+            options.only_execute_path_to_fetches = True
+            return session.run(wanted, inputs, options)
+
+        values, widths = self._ran(run)
+        return Frames(values, _widths([widths], values.shape[-1]))
+
+    def sound(self, decoder: Decoder, frames: Frames, start: int, end: int) -> Samples:
+        """The sound of these frames. Raises Stopped."""
+        return self._ran(lambda options: decoder.sound(frames, start, end, options))
+
+    def _ran(self, work: "Callable[[RunOptions], T]") -> T:
         from onnxruntime import RunOptions
 
-        self._options = self._options or RunOptions()
+        self._options = options = RunOptions()
         if self._stopped:
             raise Stopped
         try:
-            audio, *more = session.run(None, inputs, self._options)
+            return work(options)
         except Exception:
             if self._stopped:
                 raise Stopped from None
             raise
-        made = np.asarray(audio).reshape(-1)
-        samples = made.astype(np.float32)
-        return Made(samples / np.float32(32768) if made.dtype == np.int16 else samples, _widths(more, made.size))
 
 
 def _widths(outputs: list[Any], count: int) -> NDArray[np.int64] | None:
@@ -82,22 +117,24 @@ def _widths(outputs: list[Any], count: int) -> NDArray[np.int64] | None:
     return frames.astype(np.int64) * (count // total)
 
 
-def load_voice(files: VoiceFiles, *, threads: int) -> "PiperVoice":
+def load_voice(files: VoiceFiles, *, threads: int) -> Network:
     """The voice with its network loaded, on the CPU; it tells durations if it can. Raises ModelCorrupt."""
     no_telemetry()
     from piper import PiperConfig, PiperVoice
 
     try:
         config = PiperConfig.from_dict(dict(files.description))
-        session = _session(files, threads)
+        half = decoder_of(files.model)
+        session = _session(files, threads, half)
+        decoder = _decoder(half, threads) if half is not None and len(session.get_outputs()) > _AUDIO_ALONE else None
     except Exception as error:  # onnxruntime's own errors have no common base
         line = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ModelCorrupt(f"{files.model} cannot be loaded as a voice ({line}).", fix=files.fix) from error
-    return PiperVoice(session=session, config=config, download_dir=files.model.parent)
+    return Network(PiperVoice(session=session, config=config, download_dir=files.model.parent), decoder)
 
 
-def _session(files: VoiceFiles, threads: int) -> "InferenceSession":
-    from onnxruntime import InferenceSession, SessionOptions
+def _options(threads: int) -> "SessionOptions":
+    from onnxruntime import SessionOptions
 
     options = SessionOptions()
     options.intra_op_num_threads = threads
@@ -105,7 +142,25 @@ def _session(files: VoiceFiles, threads: int) -> "InferenceSession":
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # threads that wait burn no core
     options.enable_mem_pattern = False  # measured: 80 MB less after a clause of 4 s, no slower
     options.log_severity_level = 3  # errors only: they are raised, too
-    graph = graph_with_durations(files.model)
+    return options
+
+
+def _decoder(half: DecoderGraph, threads: int) -> Decoder | None:
+    from onnxruntime import InferenceSession
+
+    with suppress(Exception):  # the voice speaks without it, all of a clause at once
+        session = InferenceSession(half.network, sess_options=_options(threads), providers=["CPUExecutionProvider"])
+        vars(session).pop("_model_bytes", None)
+        return Decoder(session, half.frames)
+    return None
+
+
+def _session(files: VoiceFiles, threads: int, half: DecoderGraph | None) -> "InferenceSession":
+    from onnxruntime import InferenceSession
+
+    options = _options(threads)
+    also = () if half is None else (half.frames.encode(),)
+    graph = graph_with_durations(files.model, also=also)
     with suppress(Exception):  # onnxruntime's own errors have no common base; the file as it is may do
         if graph is not None:
             session = InferenceSession(graph, sess_options=options, providers=["CPUExecutionProvider"])

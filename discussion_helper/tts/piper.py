@@ -1,31 +1,33 @@
 """The Piper synthesiser: a small local voice on onnxruntime, with espeak-ng's phonemes."""
 
 import os
+from collections.abc import AsyncGenerator, Callable
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import anyio
 import anyio.lowlevel
 import anyio.to_thread
 import numpy as np
+from numpy.typing import NDArray
 
 from discussion_helper.audio.frames import Samples
 from discussion_helper.audio.yielding import call_behind
 from discussion_helper.errors import DiscussionError, SettingError, SynthesisError
 from discussion_helper.event_loop import start_in
 from discussion_helper.tts.base import Speech, Word
-from discussion_helper.tts.edges import even, pause_after, pieces, shape
-from discussion_helper.tts.network import Run, Stopped, load_voice
+from discussion_helper.tts.edges import even, gain_of, pause_after, pieces, shape
+from discussion_helper.tts.first_sound import Begun, FirstSound, first_sound
+from discussion_helper.tts.network import Network, Run, Stopped, load_voice
 from discussion_helper.tts.phonemes import Phoneme, Sounds, moved, timed
 from discussion_helper.tts.speakable import speakable
 from discussion_helper.tts.voice_files import find_voice
 from discussion_helper.tts.words import Piece, words_of
 
-if TYPE_CHECKING:
-    from piper import PiperVoice
-
 __all__ = ["PiperSynthesiser"]
+
+T = TypeVar("T")
 
 _LONGEST = 120
 """Characters synthesised in one run. The network keeps the memory of its longest run: after clauses of 150 characters
@@ -75,7 +77,11 @@ class PiperSynthesiser:
         self._speaker = speaker
         self._threads = threads
         self._limiter = anyio.CapacityLimiter(1)
-        self._voice: PiperVoice | None = None
+        """One clause at a time."""
+        self._threads_limiter = anyio.CapacityLimiter(1)
+        self._network: Network | None = None
+        self._gain: float | None = None
+        """Of the last clause that was made whole, for those that are heard before they are."""
         self._sounds: Sounds | None = None
         self._current: Run | None = None
         self._closed = False
@@ -87,22 +93,42 @@ class PiperSynthesiser:
         text. The speech tells its words' times wherever the network tells the phonemes' durations, which is all that
         Piper's own training makes. Raises SynthesisError, and ModelCorrupt when the network's file is none.
         """
+        run = Run()
+        async with self._limiter:
+            return await self._made(partial(self._guarded, partial(self._whole, text, run), run), run, gives_back=True)
+
+    async def parts(self, text: str) -> AsyncGenerator[Speech, None]:
+        """`synthesise` in two parts: the first 0.4 s, which are there after less than half of the time, and the rest.
+
+        Where the network has no halves, and where a clause is short or takes several runs, it comes in one. The samples
+        are those of the whole, but for their level, which is that of the clause before. Raises as `synthesise` does.
+        """
+        run = Run()
+        async with self._limiter:  # nobody else's clause in between
+            begun = await self._made(partial(self._guarded, partial(self._begin, text, run), run), run)
+            yield begun.speech
+            if begun.rest is not None:
+                run = Run()  # the other one was stopped at its end
+                yield await self._made(partial(self._guarded, partial(begun.rest, run), run), run, gives_back=True)
+
+    async def _made(self, work: Callable[[], T | None], run: Run, *, gives_back: bool = False) -> T:
+        """What `work` makes in a worker thread, None when it was stopped. Cancelling it stops the network."""
         if self._closed:
             raise RuntimeError("the synthesiser is closed")
-        run, failure, speech = Run(), None, None
+        failure, made = None, None
+        # The recogniser's memory is free behind it: it is needed again when somebody speaks, which is seldom now.
+        behind = partial(call_behind, work, gives_back=gives_back)
         async with anyio.create_task_group() as group:
             start_in(group, run.stop_when_cancelled)
             try:
-                # The recogniser's memory is free then: it is needed again when somebody speaks, which is seldom now.
-                work = partial(call_behind, partial(self._speak, text, run), gives_back=True)
-                speech = await anyio.to_thread.run_sync(work, limiter=self._limiter)
+                made = await anyio.to_thread.run_sync(behind, limiter=self._threads_limiter)
             except DiscussionError as error:
                 failure = error  # kept out of the task group, which would wrap it
             group.cancel_scope.cancel()
         await anyio.lowlevel.checkpoint_if_cancelled()
-        if speech is None:
+        if made is None:
             raise failure or SynthesisError("The synthesiser was closed while it spoke.")
-        return speech
+        return made
 
     async def warmup(self) -> None:
         """Load the network, the phonemiser and the number words. Raises as `synthesise` does."""
@@ -118,14 +144,15 @@ class PiperSynthesiser:
             self._current.stop()
         with anyio.move_on_after(_CLOSE_LIMIT_S, shield=True):
             async with self._limiter:  # a stopped run ends within milliseconds
-                self._voice = self._sounds = None
+                self._network = self._sounds = None
 
-    def _speak(self, text: str, run: Run) -> Speech | None:
-        """`text` as audio, None when stopped. In a worker thread, one at a time."""
+    def _guarded(self, work: Callable[[], T], run: Run) -> T | None:
+        """What `work` makes, None when stopped. In a worker thread, one at a time."""
         self._current = run
         try:
-            samples, read = self._samples(speakable(text, self._language), run)
-            return Speech(text, samples, self.rate, self._words(text, read))
+            if self._closed:
+                raise Stopped
+            return work()
         except Stopped:
             return None
         except DiscussionError:
@@ -138,7 +165,43 @@ class PiperSynthesiser:
         finally:
             self._current = None
             if self._closed:
-                self._voice = self._sounds = None
+                self._network = self._sounds = None
+
+    def _whole(self, text: str, run: Run) -> Speech:
+        samples, read = self._samples(speakable(text, self._language), run)
+        self._gain = gain_of(samples, level=_LEVEL) if samples.any() else self._gain
+        return Speech(text, even(samples, level=_LEVEL), self.rate, self._words(text, read))
+
+    def _begin(self, text: str, run: Run) -> Begun:
+        """The first part of it, or all."""
+        spoken, network = speakable(text, self._language), self._loaded()
+        sentences = network.voice.phonemize(spoken) if len(pieces(spoken, longest=_LONGEST)) == 1 else []
+        if self._gain is None or network.decoder is None or len(sentences) != 1:
+            return Begun(self._whole(text, run))
+        inputs = self._inputs(network.voice.phonemes_to_ids(sentences[0]))
+        frames = run.frames(network.voice.session, inputs, network.decoder)
+        first = first_sound(run, network.decoder, frames, rate=self.rate)
+        if first is None or frames.widths is None:
+            return Begun(self._whole(text, run))
+        gain = np.float32(min(self._gain, gain_of(first.samples, level=1.0)))
+        placed = self._placed(sentences[0], frames.widths * first.hop, -first.start, first.length)
+        words = None if placed is None else self._words(text, [(spoken, placed)])
+        rest = partial(self._rest, first, gain, pause_after("".join(sentences[0])))
+        return Begun(Speech(text, first.samples * gain, self.rate, words, more=True), rest)
+
+    def _rest(self, first: FirstSound, gain: np.float32, pause_s: float, run: Run) -> Speech:
+        return Speech("", first.rest(run, rate=self.rate, pause_s=pause_s) * gain, self.rate)
+
+    def _loaded(self) -> Network:
+        self._network = self._network or load_voice(self._files, threads=self._threads)
+        return self._network
+
+    def _placed(
+        self, phonemes: list[str], widths: NDArray[np.int64] | None, at: int, length: int
+    ) -> list[Phoneme] | None:
+        """The phonemes of a sentence whose sound begins at the first of `length` samples, `at` after its making."""
+        own = timed(phonemes, self._loaded().voice.config.phoneme_id_map, widths)
+        return None if own is None else moved(own, at, 0, length)
 
     def _samples(self, spoken: str, run: Run) -> tuple[Samples, list[Piece] | None]:
         """The audio, and where in it the phonemes of each piece are; None if the network does not tell."""
@@ -147,7 +210,7 @@ class PiperSynthesiser:
         for piece in pieces(spoken, longest=_LONGEST):
             if self._closed:
                 raise Stopped
-            voice = self._voice = self._voice or load_voice(self._files, threads=self._threads)
+            voice = self._loaded().voice
             placed: list[Phoneme] = []
             for phonemes in voice.phonemize(piece):
                 made = run.make(voice.session, self._inputs(voice.phonemes_to_ids(phonemes)))
@@ -160,7 +223,7 @@ class PiperSynthesiser:
                 parts.append(part)
                 at += len(part)
             found = None if found is None else [*found, (piece, placed)]
-        return even(np.concatenate(parts), level=_LEVEL), found
+        return np.concatenate(parts), found
 
     def _words(self, text: str, read: list[Piece] | None) -> tuple[Word, ...] | None:
         if read is None:
@@ -169,10 +232,10 @@ class PiperSynthesiser:
 
     def _remembered(self) -> Sounds:
         """How words are read out alone, the last ones remembered: asking the phonemiser takes 0.2 ms each."""
-        voice = self._voice
+        network = self._network
 
         def sounds(word: str) -> list[str]:
-            return [symbol for sentence in voice.phonemize(word) for symbol in sentence] if voice else []
+            return [symbol for sentence in network.voice.phonemize(word) for symbol in sentence] if network else []
 
         self._sounds = lru_cache(maxsize=_WORDS_REMEMBERED)(sounds)
         return self._sounds

@@ -2,19 +2,22 @@
 
 from collections import deque
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
 
 import anyio
+import numpy as np
 
+from discussion_helper.audio.frames import Samples
 from discussion_helper.audio.player import Player
-from discussion_helper.audio.resample import resample
 from discussion_helper.clock import now
 from discussion_helper.errors import SynthesisError
 from discussion_helper.event_loop import LoopAffinity, start_in
 from discussion_helper.responder.clauses import clauses_of
-from discussion_helper.tts.base import Speech, Synthesiser, Word
+from discussion_helper.tts.base import Speech, Synthesiser
 from discussion_helper.tts.heard import heard_of, heard_words
 from discussion_helper.types import SpokenSentence
+from discussion_helper.voice.at_rate import speech_in_parts, speech_of
 from discussion_helper.voice.marks import Mark, Marks
 from discussion_helper.voice.spoken import Spoken
 
@@ -32,12 +35,18 @@ class _Clause:
 
     text: str
     ready: anyio.Event = field(default_factory=anyio.Event)
+    """Its first samples are there, or never will be."""
+    whole: anyio.Event = field(default_factory=anyio.Event)
+    """So are its last ones."""
+    failure: Exception | None = None
+    """What kept the rest from being made."""
     preparing: bool = False
     first: bool = False
     """It was prepared while nothing was spoken: a reply begins with it, if it is spoken at all."""
     speech: Speech | None = None
     start: int = 0
     end: int = -1
+    generation: int = 0
     left: int = 0
     """Of its samples those that had no room in the queue yet."""
 
@@ -133,21 +142,27 @@ class SpeakerVoice:
         if clause.end > clause.start:
             due = self._marks.set(self._generation, clause.start - 1)
             first.append(self._marks.set(self._generation, clause.start))
-            last = self._marks.set(self._generation, clause.end - 1)
             await due.reached.wait()
             self._audible.set()
             await first[0].reached.wait()
             if (at_s := first[0].at_s) is not None:
                 self.spoken.begin(clause.text, at_s)
-            while clause.left:
-                await self._write_more(clause)
+            await self._write_rest(clause)
+            last = self._marks.set(self._generation, clause.end - 1)
             await last.reached.wait()
+
+    async def _write_rest(self, clause: _Clause) -> None:
+        """What is there, and then what is still being made, which is written as it comes."""
+        while clause.left or not clause.whole.is_set():
+            await (self._write_more(clause) if clause.left else clause.whole.wait())
+        if clause.failure is not None:
+            raise clause.failure
 
     def _result(self, clause: _Clause, began: float, first: list[Mark]) -> SpokenSentence:
         count = clause.end - clause.start if clause.written else 0
         played = min(max(0, self._stopped_at - clause.start), count) if self._was_stopped else count
         at_s = first[0].at_s if first else None
-        was_cut = self._was_stopped and (played < count or not clause.written)
+        was_cut = self._was_stopped and (played < count or not clause.written or not clause.whole.is_set())
         heard = self._heard(clause, played, count) if was_cut else clause.text
         cut = was_cut and not (clause.written and _is_measured(clause) and heard == clause.text)  # else it was a pause
         return SpokenSentence(
@@ -180,17 +195,45 @@ class SpeakerVoice:
         self._prepared.append(clause)
         generation = self._generation
         try:
-            clause.speech = await self._synthesise(sentence)
-        except SynthesisError:
+            async with aclosing(speech_in_parts(self._synthesiser, sentence, self._playback.rate)) as parts:
+                async for part in parts:
+                    self._add(clause, part, generation)
+        except SynthesisError as error:
+            if clause.speech is not None:
+                clause.failure = error
             if not self._was_stopped:
                 raise
         finally:
+            if clause.speech is not None and not clause.whole.is_set():
+                clause.failure = clause.failure or SynthesisError("The voice was stopped in mid-sentence.")
             clause.ready.set()
-        current = self._current
-        follows = current is not None and current.written and not current.left and clause in self._prepared
-        fits = clause.speech is not None and len(clause.speech.samples) <= self._playback.room
-        if follows and fits and generation == self._generation:
+            clause.whole.set()
+
+    def _add(self, clause: _Clause, part: Speech, generation: int) -> None:
+        """A part of it is there: it is written behind what was, if that is written; else behind the clause before."""
+        before = clause.speech
+        samples = part.samples if before is None else np.concatenate((before.samples, part.samples))
+        clause.speech = replace(before or part, samples=samples)
+        if not part.more:
+            clause.whole.set()
+        clause.ready.set()
+        if clause.written:
+            self._extend(clause, part.samples)
+        elif self._follows(clause) and generation == self._generation and len(samples) <= self._playback.room:
             self._write(clause)
+
+    def _follows(self, clause: _Clause) -> bool:
+        """What is being played is written to its end, and this comes next."""
+        current = self._current
+        if current is None or clause not in self._prepared:
+            return False
+        return current.written and not current.left and current.whole.is_set()
+
+    def _extend(self, clause: _Clause, samples: Samples) -> None:
+        room = 0 if clause.left else self._playback.room
+        if self._playback.write(clause.generation, samples[:room]) is not None:
+            clause.left += max(0, len(samples) - room)
+        clause.end += len(samples)
 
     async def audible(self) -> None:
         """Return when the first sample of what is being spoken was handed to the device, or would have been.
@@ -223,13 +266,8 @@ class SpeakerVoice:
             await clause.ready.wait()
             self.waits.append(now() - began)
         if clause.speech is None:
-            clause.speech = await self._synthesise(clause.text)
-
-    async def _synthesise(self, text: str) -> Speech:
-        speech = await self._synthesiser.synthesise(text)
-        if speech.rate == self._playback.rate:
-            return speech
-        return await anyio.to_thread.run_sync(_resampled, speech, self._playback.rate)
+            clause.speech = await speech_of(self._synthesiser, clause.text, self._playback.rate)
+            clause.whole.set()
 
     def _write(self, clause: _Clause) -> None:
         if clause.written or clause.speech is None:
@@ -238,7 +276,7 @@ class SpeakerVoice:
         part = samples[: self._playback.room]
         end = self._playback.write(self._generation, part)
         if end is not None:
-            clause.start, clause.left = end - len(part), len(samples) - len(part)
+            clause.start, clause.left, clause.generation = end - len(part), len(samples) - len(part), self._generation
             clause.end = clause.start + len(samples)
 
     async def _write_more(self, clause: _Clause) -> None:
@@ -293,11 +331,3 @@ class SpeakerVoice:
 
 def _is_measured(clause: _Clause) -> bool:
     return clause.speech is not None and clause.speech.words is not None
-
-
-def _resampled(speech: Speech, rate: int) -> Speech:
-    """The same at another rate; what it says keeps its place in time."""
-    words = speech.words and tuple(
-        Word(word.end, word.start * rate // speech.rate, word.stop * rate // speech.rate) for word in speech.words
-    )
-    return Speech(speech.text, resample(speech.samples, speech.rate, rate), rate, words)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discussion_helper.audio.frames import Samples
-from discussion_helper.audio.resample import HALF, MOST_APART, MOST_WEIGHTS, PLACES, Resampler, resample
+from discussion_helper.audio.resample import HALF, MOST_APART, MOST_WEIGHTS, PLACES, ClipResampler, Resampler, resample
 from discussion_helper.errors import SettingError
 
 RATES = [(48_000, 16_000), (44_100, 16_000), (96_000, 16_000), (22_050, 48_000), (8_000, 16_000), (16_000, 44_100)]
@@ -129,3 +129,15 @@ def test_an_impossible_rate_is_refused(rates: tuple[int, int]) -> None:
         Resampler(*rates)
     with pytest.raises(SettingError, match="sample rate"):
         resample(tone(100, 16_000, 0.01), *rates)
+
+
+@pytest.mark.parametrize("rate", [22_050, 44_100, 48_000, 16_000])
+@pytest.mark.parametrize("first", [0, 1, 300, 8_000])
+def test_a_clip_in_parts_is_the_whole_clip(rate: int, first: int) -> None:
+    clip = np.sin(np.arange(22_050) / 5).astype(np.float32)
+    resampler = ClipResampler(22_050, rate)
+    parts = [resampler.process(clip[:first], last=False), resampler.process(clip[first:], last=True)]
+
+    whole, joined = resample(clip, 22_050, rate), np.concatenate(parts)
+    assert len(whole) == len(joined)
+    assert np.abs(whole - joined).max() < 1e-4

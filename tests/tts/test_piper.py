@@ -4,6 +4,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import aclosing
 from itertools import pairwise
 from typing import Any
 
@@ -142,7 +143,7 @@ def when_running(monkeypatch: pytest.MonkeyPatch) -> Callable[[], anyio.Event]:
 
 
 def test_a_run_stopped_before_it_begins_makes_nothing() -> None:
-    voice = load_voice(find_voice(Store().path_of(load_manifest().model("joe-medium"))), threads=1)
+    voice = load_voice(find_voice(Store().path_of(load_manifest().model("joe-medium"))), threads=1).voice
     run = Run()
     run.stop()
     with pytest.raises(Stopped):
@@ -150,7 +151,7 @@ def test_a_run_stopped_before_it_begins_makes_nothing() -> None:
 
 
 def test_a_run_stopped_in_another_thread_ends() -> None:
-    voice = load_voice(find_voice(Store().path_of(load_manifest().model("joe-medium"))), threads=1)
+    voice = load_voice(find_voice(Store().path_of(load_manifest().model("joe-medium"))), threads=1).voice
     ids = voice.phonemes_to_ids(voice.phonemize(LONG)[0])
     inputs = {
         "input": np.array([ids * 3], np.int64),
@@ -258,7 +259,7 @@ async def test_words_of_a_text_without_sound_are_none_at_all(joe: PiperSynthesis
 
 
 def test_durations_make_up_the_audio_to_the_sample() -> None:
-    voice = load_voice(find_voice(Store().path_of(load_manifest().model("joe-medium"))), threads=1)
+    voice = load_voice(find_voice(Store().path_of(load_manifest().model("joe-medium"))), threads=1).voice
     ids = voice.phonemes_to_ids(voice.phonemize("Hello there, my friend.")[0])
     for scales in ((0, 1, 0), (0.667, 0.3, 0.8), (0.667, 4, 0.8)):
         made = Run().make(
@@ -307,7 +308,7 @@ def test_durations_that_do_not_make_up_the_audio_are_not_believed(
 async def test_a_voice_that_tells_no_durations_speaks_and_says_so(
     monkeypatch: pytest.MonkeyPatch, graph: bytes | None
 ) -> None:
-    monkeypatch.setattr(network, "graph_with_durations", lambda file: graph)
+    monkeypatch.setattr(network, "graph_with_durations", lambda file, **_: graph)
     voice = PiperSynthesiser(Store().path_of(load_manifest().model("joe-medium")))
     speech = await voice.synthesise("Hello there.")
     await voice.aclose()
@@ -329,3 +330,38 @@ async def test_no_run_of_the_network_is_longer_than_its_memory_allows(
 
     assert len(runs) > 1
     assert max(runs) < 270  # of 160 characters it is 330
+
+
+async def test_the_parts_are_the_whole_and_the_first_one_knows_all_words() -> None:
+    """Bit by bit but for rounding, wherever the level is that of the clause before."""
+    voice = PiperSynthesiser(Store().path_of(load_manifest().model("joe-medium")), steady=True)
+    text = "Please enter your agent number followed by the pound key."
+    whole = await voice.synthesise(text)
+    async with aclosing(voice.parts(text)) as given:
+        first, rest = [part async for part in given]
+    await voice.aclose()
+
+    assert (first.text, first.more, rest.text, rest.more) == (text, True, "", False)
+    assert 0.2 < len(first.samples) / first.rate < 0.4
+    joined = np.concatenate((first.samples, rest.samples))
+    window, pause = round(0.005 * first.rate), round(0.18 * first.rate)
+    assert abs(len(whole.samples) - len(joined)) <= 2 * window  # where the silence begins is looked for by windows
+    voiced = len(whole.samples) - pause - 4 * window
+    assert np.abs(whole.samples[:voiced] - joined[:voiced]).max() < 1e-3
+    assert first.words == whole.words
+
+
+@pytest.mark.parametrize("text", ["Yes.", "", "again and " * 13 + "again", "One is here. Two are there."])
+async def test_what_cannot_be_parted_comes_at_once(joe: PiperSynthesiser, text: str) -> None:
+    await joe.synthesise("So that there is a level.")
+    async with aclosing(joe.parts(text)) as given:
+        (speech,) = [part async for part in given]
+
+    assert (speech.text, speech.more) == (text, False)
+
+
+async def test_who_stops_listening_after_the_first_part_leaves_the_voice_free(joe: PiperSynthesiser) -> None:
+    await joe.synthesise("So that there is a level.")
+    async with aclosing(joe.parts("He might have been made amiable himself, once.")) as given:
+        assert (await anext(given)).more
+    assert (await joe.synthesise("And now this.")).samples.size
