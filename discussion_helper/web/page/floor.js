@@ -67,6 +67,11 @@ export class FloorStrip {
   }
 }
 
+/** The microphone of a session in a browser is closed for the server too while no browser is there. */
+export function isMuted(session, audio) {
+  return audio.muted || (session?.transport === "local" && session.microphone === "muted");
+}
+
 function floorText(session, known) {
   if (session === null) return "Choose or open a session";
   if (!known) return "Not known while the connection is lost";
@@ -77,7 +82,7 @@ function floorText(session, known) {
 function noteOf(session, live, audio) {
   if (session === null) return "";
   if (!session.running) return [ENDS[session.reason], session.error].filter(Boolean).join(" ");
-  const lines = [live.fault, audio.muted || session.microphone === "muted" ? "The microphone is closed." : ""];
+  const lines = [live.fault, isMuted(session, audio) ? "The microphone is closed." : ""];
   if (session.turn_policy === "push_to_talk") {
     lines.push(session.attention === "pressed" ? "You have the floor until you let go." : "Hold the space bar or the key to talk.");
   }

@@ -7,7 +7,7 @@ import { Composer } from "./composer.js";
 import { Decisions } from "./decisions.js";
 import { Downloads } from "./download.js";
 import { byId, setText, show } from "./element.js";
-import { FloorStrip } from "./floor.js";
+import { FloorStrip, isMuted } from "./floor.js";
 import { Following } from "./following.js";
 import { Keys } from "./keys.js";
 import { Latency } from "./latency.js";
@@ -16,6 +16,7 @@ import { Theme } from "./theme.js";
 import { Transcript } from "./transcript.js";
 
 const SILENT = { level: null, muted: false, recording: null };
+const narrow = window.matchMedia("(max-width: 60rem)"); // as in style.css
 let planned = false;
 
 new Theme();
@@ -63,7 +64,6 @@ document.addEventListener("visibilitychange", () => {
   if (!document.hidden) sessions.look();
 });
 
-if (window.matchMedia("(max-width: 60rem)").matches) byId("drawer").open = false;
 sessions.look();
 panel.list();
 follow(location.hash.slice(1));
@@ -82,6 +82,8 @@ function opened(state, inBrowser) {
 function follow(id) {
   if (following.id === id && id) return;
   tell("");
+  document.body.dataset.session = id ? "one" : "none";
+  if (narrow.matches) byId("drawer").open = !id;
   sessions.current = id;
   following.follow(id);
 }
@@ -152,7 +154,7 @@ function drawAll() {
 
 function drawControls({ session }, audio) {
   const runs = following.runs;
-  const muted = audio.muted || session?.microphone === "muted";
+  const muted = isMuted(session, audio);
   composer.draw(runs);
   byId("interrupt").disabled = !runs || !["speaking", "thinking"].includes(session.floor);
   byId("end").disabled = !runs;

@@ -8,7 +8,7 @@ const KEPT_MS = 30_000; // so long the server keeps the place
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 4_000;
 const FULL_BYTES = 256 * 1024; // about 3 s of sound: what comes later than that is better lost
-const CLOSES = { 4001: "taken", 4409: "owned", 1008: "refused" };
+const CLOSES = { 4001: "taken", 4409: "owned" };
 
 /**
  * `on.state(state, why)` for "connecting", "live", "lost", "owned", "taken", "refused", "off" and "over";
@@ -25,6 +25,7 @@ export class Socket {
   #timer = 0;
   #why = "";
   #left = false;
+  #opened = false;
 
   constructor(id, hello, on) {
     this.#id = id;
@@ -42,7 +43,10 @@ export class Socket {
     socket.binaryType = "arraybuffer";
     this.#socket = socket;
     this.#on.state(this.#lostAt ? "lost" : "connecting", "");
-    socket.onopen = () => this.send({ type: "hello", take, ...this.#hello });
+    socket.onopen = () => {
+      this.#opened = true;
+      this.send({ type: "hello", take, ...this.#hello });
+    };
     socket.onmessage = ({ data }) => this.#socket === socket && this.#take(data);
     socket.onclose = ({ code }) => this.#socket === socket && this.#closed(code);
   }
@@ -100,6 +104,7 @@ export class Socket {
       this.#lostAt = 0;
       return this.#on.state(why, "");
     }
+    if (!this.#opened) return this.#on.state("refused", "The server takes no microphone for this session. See /health.");
     this.#lostAt ||= Date.now();
     if (Date.now() - this.#lostAt > KEPT_MS) {
       this.#lostAt = 0;
