@@ -21,6 +21,7 @@ from discussion_helper.voice.words import Words
 
 __all__ = [
     "AGAIN",
+    "AGAIN_UNTIL_S",
     "A_SECOND",
     "BASE",
     "LOOP",
@@ -41,6 +42,8 @@ AGAIN = 0.2
 """So much more for words that were read in less of the same voice before: what a recogniser makes up is another text at
 every length, what it hears is not. Chosen where "five, five" was up to 0.1 above the bar, and the only piece of babble
 that was read twice alike ("We're not.") 0.4."""
+AGAIN_UNTIL_S = 2.0
+"""Not for more voice than that: of people the recogniser is sure by then, and in babble it finds its words again."""
 STOP = 0.1
 """So much more for a stop word alone: not to be heard is worse there than to be heard wrongly."""
 MOST_UNHEARD = 0.95
@@ -69,7 +72,8 @@ class Doubt:
             len(words.text.split()) <= UNSEEN_WORDS + WORDS_PER_S * words.voiced_s
             and longest_run(words.text, shortest=2) < LOOP
         )
-        most = MOST_UNHEARD if unheard else self._most(words) + STOP * stops + AGAIN * (again and words.final)
+        twice = again and words.final and words.voiced_s < AGAIN_UNTIL_S
+        most = MOST_UNHEARD if unheard else self._most(words) + STOP * stops + AGAIN * twice
         return can_be_said and words.doubt <= most + self._shift
 
     def _most(self, words: Words) -> float:

@@ -1,5 +1,7 @@
 """How much doubt words may have."""
 
+from dataclasses import replace
+
 import pytest
 
 from discussion_helper.voice.doubt import A_SECOND, AGAIN, BASE, MOST, MOST_GOING_ON, MOST_UNHEARD, STOP, Doubt
@@ -52,7 +54,7 @@ def test_where_no_voice_is_heard_it_is_lower_and_the_same_at_all_lengths() -> No
 
 
 def test_words_that_were_read_in_less_of_the_voice_may_be_more_doubtful_once_it_has_paused() -> None:
-    for voiced_s in (0.7, 5.0):
+    for voiced_s in (0.7, 1.9):
         most = min(MOST, BASE + A_SECOND * voiced_s) + AGAIN
         for off, small in ((-0.001, True), (0.001, False)):
             words = Words(text="five five", final=True, voiced_s=voiced_s, doubt=most + off)
@@ -78,3 +80,10 @@ def test_a_phrase_said_three_times_in_a_row_is_no_persons() -> None:
     assert Doubt().is_small(Words(text="he's a good one, a good one", final=True, voiced_s=2.0, doubt=0.5))
     assert Doubt().is_small(Words(text="five five five", final=True, voiced_s=1.5, doubt=0.5))
     assert Doubt().is_small(Words(text="stop it stop it stop it", final=True, voiced_s=1.5, doubt=0.5), stops=True)
+
+
+def test_words_that_are_found_again_in_much_voice_are_no_surer_for_it() -> None:
+    words = Words(text="It's just a tonal. It's got to be some insane day.", final=True, doubt=MOST + 0.17)
+
+    assert Doubt().is_small(replace(words, voiced_s=1.9), again=True)
+    assert not Doubt().is_small(replace(words, voiced_s=5.9), again=True)
