@@ -15,6 +15,8 @@ class Limits:
     """Live sessions."""
     watchers: int = 64
     """Streams of one session that are followed or answered at the same time."""
+    all_watchers: int = 1500
+    """Of all sessions; each is a connection, of which the server takes 2048."""
     body: int = 64 * 1024
     """Bytes of a request's body."""
     request_s: float = 60.0

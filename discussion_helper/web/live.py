@@ -54,6 +54,9 @@ class Live:
         if self._watchers[session_id] >= self.limits.watchers:
             what = f"{self._watchers[session_id]} watchers follow this session, and no more may."
             raise Problem(503, what, fix="Close one of them.")
+        if self._watchers.total() >= self.limits.all_watchers:
+            what = f"{self._watchers.total()} watchers follow sessions here, and no more may."
+            raise Problem(503, what, fix="Close one of them.")
         self._watchers[session_id] += 1
         try:
             yield

@@ -34,14 +34,17 @@ def is_host_known(headers: Headers, names: Collection[str]) -> bool:
 def is_own_origin(asked: HTTPConnection) -> bool:
     """Browsers name the page's origin in whatever changes something, and in WebSockets; programs name none.
 
-    For a request whose host is known.
+    Of what only reads (a script, an image, an event source) they tell where it comes from: a page on another port of
+    this machine has its cookies too. A link on any page may lead here. For a request whose host is known.
     """
     origins = asked.headers.getlist("origin")
     host = asked.headers["host"].lower()
     if origins and [origin.lower() for origin in origins] not in ([f"http://{host}"], [f"https://{host}"]):
         return False
-    reads = asked.scope.get("method") in ("GET", "HEAD")
-    return reads or asked.headers.get("sec-fetch-site") not in ("cross-site", "same-site")
+    if asked.headers.get("sec-fetch-site") not in ("cross-site", "same-site"):
+        return True
+    follows = asked.headers.get("sec-fetch-mode", "navigate") == "navigate"
+    return follows and asked.scope.get("method") in ("GET", "HEAD")
 
 
 def port_of(headers: Headers) -> str:

@@ -166,6 +166,16 @@ async def test_after_many_wrong_tokens_none_is_looked_at_that_could_be_guessed(
     assert "wrong" not in json.dumps(told)
 
 
+async def test_watchers_of_all_sessions_are_limited(app_of: AppOf, serving: Any) -> None:
+    async with serving(app_of(limits=Limits(all_watchers=2))) as served:
+        client = served.client
+        urls = [(await client.post("/sessions", json={"transport": "fake"})).json()["url"] for _ in range(3)]
+        async with client.stream("GET", f"{urls[0]}/events"), client.stream("GET", f"{urls[1]}/events"):
+            refused = await client.get(f"{urls[2]}/events")
+
+    assert (503, "Close one of them.") == (refused.status_code, refused.json()["fix"])
+
+
 async def test_headers_are_limited(app_of: AppOf, client_of: ClientOf) -> None:
     async with client_of(app_of(token=TOKEN)) as client:
         answer = await client.get("/sessions", headers=BEARER | {"X-Long": "x" * 40_000})

@@ -124,7 +124,7 @@ async def test_a_link_on_another_site_may_lead_here_but_its_scripts_may_not_read
     app_of: AppOf, client_of: ClientOf
 ) -> None:
     async with client_of(app_of(token=TOKEN)) as client:
-        link = await client.get("/", headers=BEARER | {"Sec-Fetch-Site": "cross-site"})
+        link = await client.get("/", headers=BEARER | {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"})
         script = await client.get("/sessions", headers=BEARER | {"Origin": "http://evil.example"})
         asks = await client.options(
             "/sessions", headers=BEARER | {"Origin": OWN, "Access-Control-Request-Method": "POST"}
@@ -132,6 +132,19 @@ async def test_a_link_on_another_site_may_lead_here_but_its_scripts_may_not_read
 
     assert [200, 403, 405] == [answer.status_code for answer in (link, script, asks)]
     assert not any(name.startswith("access-control") for a in (link, script, asks) for name in a.headers)
+
+
+@pytest.mark.parametrize("mode", ["no-cors", "cors", "same-origin", "websocket"])
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+@pytest.mark.parametrize("path", ["/sessions", "/sessions/abcdefgh/events", "/health", "/"])
+async def test_a_script_an_image_and_an_event_source_of_another_page_read_nothing(
+    app_of: AppOf, client_of: ClientOf, mode: str, site: str, path: str
+) -> None:
+    async with client_of(app_of(token=TOKEN)) as client:
+        answer = await client.get(path, headers=BEARER | {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode})
+        own = await client.get("/sessions", headers=BEARER | {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": mode})
+
+    assert (403, 200) == (answer.status_code, own.status_code)
 
 
 async def test_every_answer_has_the_security_headers(app_of: AppOf, client_of: ClientOf) -> None:
