@@ -2,7 +2,7 @@
 
 import shutil
 import subprocess
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +20,7 @@ _FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 )
+_HEARING = ("--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream")
 _STARTS_S = 30
 
 
@@ -129,6 +130,21 @@ async def browsing(chromium: Chromium, served: Served, **options: Any) -> AsyncI
         await context.close()
     assert [] == [error for error in watch.errors if watch.expected not in error]
     assert [] == watch.foreign
+
+
+@pytest.fixture
+def talker(tmp_path: Path) -> Iterator[Callable[[Path], Any]]:
+    """`talker(file)(served, **options)` is `browsing` in a Chromium of its own, which hears this file."""
+    running: list[Chromium] = []
+
+    def make(file: Path) -> Any:
+        hears = f"--use-file-for-fake-audio-capture={file}"
+        running.append(Chromium(tmp_path / "chromium", *_HEARING, hears))
+        return lambda served, **options: browsing(running[-1], served, **options)
+
+    yield make
+    for browser in running:
+        browser.close()
 
 
 @pytest.fixture(name="serving")

@@ -102,6 +102,7 @@ async def test_a_reply_is_played_whole_and_in_order_and_told_every_20_ms(render:
     assert all(0.015 <= later - sooner <= 0.03 for sooner, later in itertools.pairwise(places))
 
 
+@pytest.mark.slow
 async def test_a_pause_keeps_the_place_and_a_resume_goes_on_from_there(render: Any) -> None:
     out, told = await render(
         "player",
@@ -144,6 +145,7 @@ async def test_a_stop_is_silent_within_10_ms_and_nothing_of_it_is_played_any_mor
     assert ("done", 2400) == states(told, 2)[-1]
 
 
+@pytest.mark.slow
 async def test_what_comes_late_is_waited_for_without_a_click(render: Any) -> None:
     out, told = await render(
         "player",
