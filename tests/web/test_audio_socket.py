@@ -23,6 +23,7 @@ from discussion_helper.audio.frames import Samples, silence
 from discussion_helper.settings import Settings
 from discussion_helper.testing import EchoResponder
 from discussion_helper.testing.remote import fake_remote_talk
+from discussion_helper.testing.room.recognisers import KnownSound, MatchingRecogniser
 from discussion_helper.testing.room.synthesisers import speech_like
 from discussion_helper.voice.devices import remote_devices
 from discussion_helper.voice.remote_link import RemoteLink
@@ -144,8 +145,9 @@ class Peer:
         self._news.set()
 
 
-def voice(seconds: float, *, seed: int = 1) -> Samples:
-    return (3.0 * speech_like(seconds, RATE, seed=seed)).clip(-0.5, 0.5).astype(np.float32)
+def voice(number: int) -> Samples:
+    """0.9 s of a voice that says something else for each number."""
+    return (3.0 * speech_like(0.9, RATE, seed=number)).clip(-0.5, 0.5).astype(np.float32)
 
 
 @asynccontextmanager
@@ -169,11 +171,13 @@ async def talking(peer: Peer) -> AsyncIterator[Peer]:
 
 @pytest.fixture
 def remote_app(app_of: AppOf) -> Callable[..., Starlette]:
-    """An app whose remote sessions hear these turns."""
+    """An app whose remote sessions understand these turns: the first one is `voice(1)`, the second `voice(2)`."""
 
     def make(*heard: str, **options: Any) -> Starlette:
         def opened(wish: Wish) -> Any:
-            return fake_remote_talk(heard, policy=wish.policy, thread=wish.thread)
+            known = [KnownSound(text, voice(number)) for number, text in enumerate(heard, 1)]
+            recogniser = MatchingRecogniser(lambda: known)
+            return fake_remote_talk(recogniser=recogniser, policy=wish.policy, thread=wish.thread)
 
         return app_of(open_remote=opened, **options)
 
@@ -206,13 +210,13 @@ async def test_a_whole_spoken_turn(remote_app: Callable[..., Starlette], serving
     async with serving(remote_app("hello there my friend")) as served:
         session = await opened(served)
         async with connected(served.url, session) as peer, talking(peer):
-            peer.mouth = voice(0.8)
+            peer.mouth = voice(1)
             user, agent = await until_said(served, session, 2)
             await peer.until(lambda: len(peer.heard) and not any(peer.buffer.values()))
 
     assert ("user", "hello there my friend") == (user["speaker"], user["text"])
     assert ("agent", "hello there my friend", False) == (agent["speaker"], agent["text"], agent["interrupted"])
-    assert 0.7 <= user["ended_s"] - user["started_s"] <= 1.1
+    assert 0.8 <= user["ended_s"] - user["started_s"] <= 1.2
     assert peer.heard == [(peer.heard[0][0], index) for index in range(len(peer.heard))]
     assert 4 / 2.5 * 0.7 <= len(peer.heard) / RATE
     assert not [told for told in peer.told if told["type"] == "error"]
@@ -224,20 +228,20 @@ async def test_an_interruption_stops_the_reply_and_what_was_played_is_what_was_h
     async with serving(remote_app(LONG, "stop that now please")) as served:
         session = await opened(served)
         async with connected(served.url, session) as peer, talking(peer):
-            peer.mouth = voice(0.8)
-            await peer.until(lambda: len(peer.heard) > RATE / 2)
+            peer.mouth = voice(1)
+            await peer.until(lambda: len(peer.heard) > 1.5 * RATE)
             began_s = time.monotonic()
             await peer.socket.send(json.dumps({"type": "onset", "sample": 0}))
-            peer.mouth = voice(0.9, seed=2)
+            peer.mouth = voice(2)
             await peer.until(lambda: peer.stopped)
             played = peer.played[peer.stopped]
-            utterances = await until_said(served, session, 3)
+            _, agent, user = await until_said(served, session, 3)
 
-    agent = next(utterance for utterance in utterances if utterance["speaker"] == "agent")
     share = played / RATE / (len(LONG.split()) / 2.5)
     assert peer.told_at_s["pause"] - began_s < 0.5  # of which 20 ms are the next block of the microphone
     assert peer.told_at_s["stop"] - began_s < 2.5  # of which the recogniser takes 0.2 s, and 0.4 s of voice come first
     assert not peer.late
+    assert ("user", "stop that now please") == (user["speaker"], user["text"])
     assert (True, True) == (agent["interrupted"], 0 < len(agent["text"]) < len(LONG))
     assert len(agent["text"].split()) <= math.ceil(share * len(LONG.split())) + 1
 
@@ -249,7 +253,7 @@ async def test_a_sound_over_the_agent_costs_nothing_of_the_reply(
     async with serving(remote_app("one two three four five six seven eight")) as served:
         session = await opened(served)
         async with connected(served.url, session) as peer, talking(peer):
-            peer.mouth = voice(0.8)
+            peer.mouth = voice(1)
             await peer.until(lambda: len(peer.heard) > RATE / 2)
             await peer.socket.send(json.dumps({"type": "onset", "sample": 0}))
             await peer.until(lambda: peer.told_at_s.get("resume"))
@@ -267,7 +271,7 @@ async def test_a_reply_goes_on_after_the_connection_broke(
     async with serving(remote_app(LONG)) as served:
         session = await opened(served)
         async with connected(served.url, session) as peer, talking(peer):
-            peer.mouth = voice(0.8)
+            peer.mouth = voice(1)
             await peer.until(lambda: len(peer.heard) > RATE / 2)
             peer.socket.transport.abort()
             await peer.until(lambda: peer.code is not None)
