@@ -5,12 +5,15 @@ from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
+import anyio
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from discussion_helper.background import LET_GO_S, Background
 from discussion_helper.session import Session
 from discussion_helper.web.encoding import Answer
 
@@ -22,6 +25,8 @@ LONGEST = 200
 """Characters of what a client says of itself."""
 NAME = "discussion_helper.audit"
 """Of the log: one line for each entry, at the level INFO."""
+_STATES: Mapping[str, bool] = {"open": True, "muted": False, "lost": False}
+"""Of a microphone; True = it hears."""
 _log = logging.getLogger(NAME)
 
 
@@ -46,18 +51,49 @@ class Audit:
     @asynccontextmanager
     async def local(self, opening: AbstractAsyncContextManager[Session], by: str) -> AsyncIterator[Session]:
         """What `opening` gives: a session on this machine's microphone, which is open meanwhile; `by` asked for it."""
-        told: dict[str, str] = {}
+        microphone = None
         try:
             async with opening as session:
-                told = {"where": "local", "session": session.id, "by": by}
-                self.note("microphone_opened", **told)
-                yield session
+                microphone = _Microphone(self, session.id, by)
+                following = Background(partial(microphone.follow, session), name="the audit of a microphone").start()
+                try:
+                    yield session
+                finally:
+                    await following.stop(within_s=LET_GO_S)
         finally:
-            if told:
-                self.note("microphone_closed", **told)
+            if microphone is not None:
+                microphone.is_now(False)
 
     async def _list(self, _: Request) -> Response:
         return Answer(self.entries)
+
+
+class _Microphone:
+    """This machine's, of one session: opened with it, closed and opened again as the session tells."""
+
+    def __init__(self, audit: Audit, session_id: str, by: str) -> None:
+        self._audit = audit
+        self._about = {"where": "local", "session": session_id, "by": by}
+        self._is_open = False
+        self.is_now(True)
+
+    def is_now(self, is_open: bool) -> None:
+        """Note it, if it is news."""
+        if is_open is not self._is_open:
+            self._is_open = is_open
+            self._audit.note("microphone_opened" if is_open else "microphone_closed", **self._about)
+
+    async def follow(self, session: Session) -> None:
+        """Until the session ends."""
+        events = session.events("device")
+        try:
+            async for event in events:
+                state = _STATES.get(event.data.get("state", ""))
+                if state is not None and event.data.get("which") == "microphone":
+                    self.is_now(state)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await events.aclose()
 
 
 def _line(text: str) -> str:

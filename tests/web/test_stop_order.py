@@ -91,6 +91,43 @@ async def test_microphones_are_free_before_any_connection_ends(app_of: AppOf, ma
     assert all("local" == entry["where"] and entry["by"] for entry in app.state.audit.entries)
 
 
+class Mutable(ScriptedListener):
+    """Tells what a microphone tells that is closed and opened again."""
+
+    def tell(self, which: str, state: str) -> None:
+        assert self._reporter is not None
+        self._reporter.report("device", which=which, state=state)
+
+
+async def test_the_audit_follows_a_microphone_that_is_muted_and_lost(
+    app_of: AppOf, client_of: Callable[..., Any], settled: Callable[[], Any]
+) -> None:
+    listener = Mutable([], stays_open=True)
+
+    @asynccontextmanager
+    async def open_voice(wish: Wish) -> AsyncIterator[Session]:
+        yield Session(listener, EchoResponder(), SilentVoice(), wish.policy)
+
+    app = app_of(open_voice=open_voice)
+    async with client_of(app, headers={"User-Agent": "a test"}) as client:
+        url = (await client.post("/sessions", json={"transport": "local"})).json()["url"]
+        for which, state in (
+            *(("microphone", "open"), ("microphone", "muted"), ("loudspeaker", "open"), ("microphone", "open")),
+            *(("microphone", "hanging"), ("loudspeaker", "lost"), ("microphone", "lost"), ("microphone", "open")),
+        ):
+            await settled()
+            listener.tell(which, state)
+        await settled()
+        await client.delete(url)
+        await settled()
+        told = list(reversed((await client.get("/audit")).json()))
+
+    assert ["opened", "closed"] * 3 == [entry["kind"].removeprefix("microphone_") for entry in told]
+    assert {("local", url.rpartition("/")[2], "127.0.0.1 a test")} == {
+        (entry["where"], entry["session"], entry["by"]) for entry in told
+    }
+
+
 async def test_a_second_signal_waits_for_nobody(app_of: AppOf, manager_of: ManagerOf) -> None:
     hurries: list[int] = []
     ending = anyio.Event()
