@@ -529,3 +529,38 @@ async def test_a_key_is_pressed_where_there_is_one(app_of: AppOf, client_of: Cli
     assert (409, 200) == (refused.status_code, taken.status_code)
     assert [what == "press"] == pressed
     assert (what == "press") is taken.json()["pressed"]
+
+
+async def test_a_microphone_is_muted_where_there_is_one(
+    app_of: AppOf, manager_of: ManagerOf, client_of: ClientOf, settled: Settled
+) -> None:
+    told: list[bool] = []
+
+    class Ear(ScriptedListener):
+        async def mute(self, on: bool) -> None:
+            told.append(on)
+            assert self._reporter is not None
+            self._reporter.report("device", which="microphone", state="muted" if on else "open")
+
+    @asynccontextmanager
+    async def open_voice(wish: Wish) -> AsyncIterator[Session]:
+        yield Session(Ear((), stays_open=True), EchoResponder(), SilentVoice(), wish.policy)
+
+    app = app_of(manager=manager_of(ScriptedProvider()), open_voice=open_voice)
+    async with client_of(app) as client:
+        local, fake, text = [
+            (await client.post("/sessions", json=body)).json()["url"] for body in ({"transport": "local"}, FAKE, TEXT)
+        ]
+        await settled()  # it runs
+        muted = await client.post(f"{local}/mute", json={"on": True})
+        state = (await client.get(local)).json()
+        opened = await client.post(f"{local}/mute", json={"on": False})
+        without = [await client.post(f"{url}/mute", json={"on": True}) for url in (fake, text)]
+        wrong = [await client.post(f"{local}/mute", json=body) for body in ({}, {"on": 1}, {"on": "true"})]
+
+    assert [True, False] == told
+    assert [{"muted": True}, {"muted": False}] == [muted.json(), opened.json()]
+    assert ("local", "muted") == (state["transport"], state["microphone"])
+    assert [409, 409] == [answer.status_code for answer in without]
+    assert [422, 422, 422] == [answer.status_code for answer in wrong]
+    assert all(answer.json()["error"].startswith("on: ") for answer in wrong)
