@@ -11,6 +11,7 @@ from pathlib import Path
 import anyio
 
 from discussion_helper.commands.notify import notify
+from discussion_helper.commands.open_files import allow_open_files
 from discussion_helper.commands.option import chosen_parts, with_file
 from discussion_helper.commands.serve_door import Entrance, add_door, checked_entrance
 from discussion_helper.commands.serve_link import Link, rotating, show_audit
@@ -57,6 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     assert token is not None
     with bound_socket(arguments.host, arguments.port) as listening:
         show_audit(NAME)
+        allow_open_files()
         anyio.run(_serve, arguments, settings, token, entrance, listening)
     return 0
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import functools
+import logging
 from typing import Any
 
 import h11
@@ -15,12 +16,14 @@ class Http1(H11Protocol):
 
     def __init__(self, *, headers_s: float, **options: Any) -> None:
         super().__init__(**options)
+        self.logger = logging.getLogger(__name__)
         self._headers_s = headers_s
         self._late: asyncio.TimerHandle | None = None
 
     @classmethod
     def within(cls, headers_s: float) -> Any:
-        """What makes one for each connection."""
+        """What makes one for each connection. Strangers who send what is no HTTP get no line of the log for it."""
+        logging.getLogger(__name__).setLevel(logging.ERROR)
         return functools.partial(cls, headers_s=headers_s)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]

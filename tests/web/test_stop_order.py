@@ -194,6 +194,19 @@ async def test_headers_that_are_too_large_are_refused_while_they_come(app_of: Ap
     assert answer.startswith((b"HTTP/1.1 400", b"HTTP/1.1 431"))
 
 
+async def test_what_is_no_http_is_refused_and_nothing_is_printed(
+    app_of: AppOf, serving: Any, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with serving(app_of()) as served:
+        port = int(served.url.rpartition(":")[2])
+        async with await anyio.connect_tcp("127.0.0.1", port) as asking:
+            await asking.send(b"\x16\x03\x01 no HTTP\r\n\r\n")
+            answer = await asking.receive()
+
+    assert answer.startswith(b"HTTP/1.1 400")
+    assert ([], ("", "")) == (caplog.messages, capsys.readouterr())
+
+
 @pytest.mark.parametrize(
     ("head", "status"),
     [
