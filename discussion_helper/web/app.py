@@ -73,6 +73,7 @@ def create_app(
     opener = Opener(
         *(registry, manager),
         most=bounds.sessions,
+        most_remote=bounds.remote,
         open_voice=open_voice,
         open_remote=open_remote,
         open_responder=open_responder,

@@ -49,6 +49,7 @@ class Opener:
         manager: Manager | None,
         *,
         most: int,
+        most_remote: int,
         open_voice: OpenVoice | None = None,
         open_remote: OpenRemote | None = None,
         open_responder: OpenResponder | None = None,
@@ -56,7 +57,9 @@ class Opener:
         policy: Policy | None = None,
         audit: Audit | None = None,
     ) -> None:
-        """`most`: live sessions in the registry. `policy`: of sessions on this machine's devices that bring none.
+        """`most`: live sessions in the registry, `most_remote` of them at a client's microphone.
+
+        `policy`: of sessions on this machine's devices that bring none.
 
         `audit`: has an entry for each microphone.
         """
@@ -72,7 +75,7 @@ class Opener:
         self._opening = 0
         self._threads = anyio.CapacityLimiter(_LOOKING)
         self._held: set[Held] = set()
-        self.talks = RemoteTalks()
+        self.talks = RemoteTalks(most_remote)
         """Those whose client brings the microphone."""
 
     async def open(self, body: OpeningBody, *, by: str = "") -> Session | Stream:

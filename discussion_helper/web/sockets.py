@@ -26,7 +26,10 @@ __all__ = ["RemoteTalks", "Sockets"]
 class RemoteTalks:
     """The sessions that have a place for a client's microphone, by their id."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
+        """`most`: at the same time, those that are being opened with them."""
+        self._most = most
+        self._count = 0
         self._talks: dict[str, RemoteTalk] = {}
         self._lacking: WeakKeyDictionary[Session, DiscussionError] = WeakKeyDictionary()
 
@@ -45,13 +48,20 @@ class RemoteTalks:
 
     @asynccontextmanager
     async def holding(self, opening: AbstractAsyncContextManager[RemoteTalk]) -> AsyncIterator[Session]:
-        """The session that `opening` gives, which is among them meanwhile."""
-        async with opening as talk:
-            self._talks[talk.session.id] = talk
-            try:
-                yield talk.session
-            finally:
-                del self._talks[talk.session.id]
+        """The session that `opening` gives, which is among them meanwhile. Raises Problem when there are too many."""
+        if self._count >= self._most:
+            what = f"{self._most} sessions are at a client's microphone, and no more may be."
+            raise Problem(503, what, fix="Close one of them, or open a text session.")
+        self._count += 1
+        try:
+            async with opening as talk:
+                self._talks[talk.session.id] = talk
+                try:
+                    yield talk.session
+                finally:
+                    del self._talks[talk.session.id]
+        finally:
+            self._count -= 1
 
 
 class Sockets:

@@ -20,6 +20,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from discussion_helper.app import open_talk
 from discussion_helper.audio.files import load
 from discussion_helper.audio.frames import Samples, silence
+from discussion_helper.errors import ModelMissing
 from discussion_helper.settings import Settings
 from discussion_helper.testing import EchoResponder
 from discussion_helper.testing.remote import fake_remote_talk
@@ -398,6 +399,40 @@ async def test_many_wait_at_one_session_and_no_more_than_may(
                     pass
 
     assert 503 == refused.value.response.status_code
+
+
+async def test_no_more_sessions_hear_clients_than_the_models_have_room_for(
+    remote_app: Callable[..., Starlette], serving: Serving
+) -> None:
+    async with serving(remote_app(limits=Limits(remote=1))) as served:
+        session = await opened(served)
+        refused = await served.client.post("/sessions", json={"transport": "remote"})
+        await served.client.delete(f"/sessions/{session}")
+        await opened(served)
+
+    assert (503, True) == (refused.status_code, "microphone" in refused.json()["error"])
+
+
+async def test_where_a_model_is_missing_who_types_is_answered_and_who_speaks_is_told(
+    app_of: AppOf, serving: Serving
+) -> None:
+    @asynccontextmanager
+    async def without_models(_: Wish) -> AsyncIterator[RemoteTalk]:
+        raise ModelMissing("The recogniser is missing.", fix="Pull it.")
+        yield
+
+    async with serving(app_of(open_remote=without_models)) as served:
+        session = await opened(served)
+        await served.client.post(f"/sessions/{session}/say", json={"text": "hello"})
+        _, agent = await until_said(served, session, 2)
+        with pytest.raises(InvalidStatus) as refused:
+            async with connected(served.url, session):
+                pass
+    response = refused.value.response
+
+    assert "hello" == agent["text"]
+    assert 503 == response.status_code
+    assert {"error": "The recogniser is missing.", "fix": "Pull it."} == json.loads(response.body or b"")
 
 
 class _Verbose(EchoResponder):
