@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from starlette.routing import Route
+from starlette.routing import Route, WebSocketRoute
 
 from discussion_helper.command_line import COMMANDS
 from discussion_helper.events import COARSE_KINDS, FINE_KINDS, DropOldest, EventHub
@@ -128,6 +128,7 @@ def test_the_bounds_that_it_names_are_those_there_are() -> None:
     assert f"last {Step().hub._history.maxlen} events\n  of all kinds" in HTTP
     assert f"({hub._history.maxlen} of a voice)" in HTTP
     assert f"may have {limits.body // 1024} KiB (413), a session {limits.watchers} watchers (503)" in HTTP
+    assert f"{limits.remote} sessions may be `remote`" in HTTP
     assert f"passwords: {limits.wrong_a_minute:g} a minute from one address" in HTTP
     assert f"less than {LONG_ENOUGH} characters" in HTTP
     assert f"{limits.rate:g} requests a second from one address, {limits.rate_of_all:g} of all" in HTTP
@@ -142,7 +143,7 @@ def test_the_routes_in_the_table_are_those_of_the_server() -> None:
     routes = [
         (method, re.sub(r"\{\w+\}", "ID", route.path))
         for route in create_app(token=None).routes
-        if isinstance(route, Route)
-        for method in (route.methods or set()) - {"HEAD"}
+        if isinstance(route, Route | WebSocketRoute)
+        for method in (getattr(route, "methods", None) or {"GET"}) - {"HEAD"}
     ]
     assert sorted(routes) == sorted(re.findall(r"^\| `([A-Z]+)` \| `(/\S*)` \|", README, re.MULTILINE))
