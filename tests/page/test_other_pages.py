@@ -60,7 +60,7 @@ def other_pages(url: str) -> Starlette:
     return Starlette(routes=[Route("/", page)])
 
 
-@pytest.mark.parametrize("name", ["127.0.0.1", "localhost"])
+@pytest.mark.parametrize("name", ["127.0.0.1", pytest.param("localhost", marks=pytest.mark.slow)])
 async def test_a_page_of_another_origin_gets_nothing_of_a_browser_that_is_let_in(
     serving: Callable[..., Any], chromium: Any, name: str
 ) -> None:
