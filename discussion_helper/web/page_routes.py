@@ -16,9 +16,21 @@ from discussion_helper.web.problems import Problem
 __all__ = ["PAGE_FILES", "PageFile", "PageRoutes", "page_file"]
 
 _MODULES = (
-    *("announcer", "api", "audio", "audio_panel", "capture-worklet", "captions", "composer", "decisions", "download"),
-    *("element", "floor", "following", "frames", "keys", "latency", "main", "microphone", "player", "player-worklet"),
-    *("recording", "sessions", "socket", "sse_parser", "state", "stream", "theme", "transcript", "unheard", "wav"),
+    *("announcer", "api", "audio", "audio_panel", "capture-worklet", "captions", "choices", "composer", "decisions"),
+    *("download", "element", "floor", "following", "frames", "keys", "latency", "main", "microphone", "player"),
+    *(
+        "player-worklet",
+        "recording",
+        "sessions",
+        "socket",
+        "sse_parser",
+        "state",
+        "stream",
+        "theme",
+        "transcript",
+        "unheard",
+        "wav",
+    ),
 )
 _INDEX = "index.html"
 PAGE_FILES: Mapping[str, str] = {

@@ -96,8 +96,13 @@ async def test_the_login_form_lets_a_browser_in(serving: Callable[..., Any], chr
         browser = await playwright.chromium.connect_over_cdp(chromium.address)
         context = await browser.new_context()
         page = await context.new_page()
+        said: list[str] = []
+        page.on("console", lambda message: said.append(message.text))
         await page.goto(served.url)
         assert f"{served.url}/login" == page.url
+        assert [] == said
+        assert "password" == await page.evaluate("document.activeElement.id")
+        assert "0px" != await page.evaluate("getComputedStyle(document.querySelector('main')).paddingLeft")
         await page.get_by_label("Password").fill("not the password")
         await page.keyboard.press("Enter")
         told = await page.get_by_role("alert").inner_text()

@@ -120,6 +120,7 @@ async def test_a_typed_turn_is_answered_and_two_tabs_know_what_the_server_knows(
         # Whoever reloads, or comes later, sees the same.
         await page.reload()
         await expect(page.locator(".turn.agent")).to_have_count(1)
+        await expect(page.locator("#sessions .title")).to_have_text("<img src=x onerror=alert(1)> & so on")
         await page.click("#end")
         for tab in (page, other):
             await expect(tab.locator("#connection")).to_have_text("Ended")

@@ -104,6 +104,19 @@ async def test_whatever_happens_and_whenever_the_connection_drops_the_page_knows
             assert timeless(scene.state) == timeless(told)
 
 
+async def test_tools_belong_to_the_turn_that_follows(serving: Any, browsing: Any) -> None:
+    scene = Scene(0)
+    for number in range(2):
+        for state in ("called", "done"):
+            scene._record.report("tool", id=str(number), name="weather", arguments="{}", result="rain", state=state)
+    scene._record.add(Utterance("agent", "It rains."))
+    scene._record.add(Utterance("agent", "Still."))
+    async with serving(create_app(token="a-token-for-the-page")) as served, browsing(served) as (open_page, _):
+        [told] = await (await open_page()).evaluate(FOLDED, [[json.dumps(event) for event in scene.events]])
+    assert [2, 0] == [len(turn.get("calls", ())) for turn in told["utterances"]]
+    assert scene.state["utterances"][0]["calls"] == told["utterances"][0]["calls"]
+
+
 async def test_what_was_not_heard_is_the_same_in_both_languages(serving: Any, browsing: Any) -> None:
     pick = random.Random(1)
     texts = ["".join(pick.choices("ab ß水.\n 😀", k=pick.randrange(12))) for _ in range(300)]

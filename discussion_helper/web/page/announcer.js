@@ -6,15 +6,15 @@ import { parts } from "./unheard.js";
 const KEPT = 6;
 
 /**
- * Nothing is said while the agent speaks aloud; its own turns are told afterwards only where no loudspeaker of the
- * session was there to be heard, as in writing.
+ * Nothing is said while the agent speaks aloud. Its own turns are told afterwards where no loudspeaker of the session
+ * was there to be heard, as in writing, and where somebody wants `all`.
  */
 export class Announcer {
   #region = byId("announcer");
   #id = null;
   #told = 0;
 
-  draw(session, sounds) {
+  draw(session, sounds, all) {
     if (session === null) return;
     if (session.id !== this.#id) {
       this.#id = session.id;
@@ -23,12 +23,12 @@ export class Announcer {
     }
     this.#told = Math.min(this.#told, session.utterances.length);
     if (sounds && session.floor === "speaking") return;
-    for (const utterance of session.utterances.slice(this.#told)) this.#tell(utterance, sounds);
+    for (const utterance of session.utterances.slice(this.#told)) this.#tell(utterance, all || !sounds);
     this.#told = session.utterances.length;
   }
 
-  #tell(utterance, sounds) {
-    if (utterance.speaker === "agent" && sounds) return;
+  #tell(utterance, agentToo) {
+    if (utterance.speaker === "agent" && !agentToo) return;
     const { heard, unheard } = parts(utterance);
     const name = utterance.speaker === "user" ? "You" : "Agent";
     const text = `${name}: ${heard}${unheard ? " (interrupted)" : ""}`;

@@ -1,14 +1,14 @@
 // The keyboard, where the focus is in no field.
 
-/** `press()` and `release()` of the space bar, `interrupt()`, `mute()`, `write()`. */
+/** Single keys while `inForce()`: `press()` and `release()` of the space bar, `interrupt()`, `mute()`, `write()`. */
 export class Keys {
   #held = false;
 
-  constructor({ hasKey, press, release, interrupt, mute, write }) {
+  constructor({ inForce, hasKey, press, release, interrupt, mute, write }) {
     document.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
       if (event.key === "Escape") return void interrupt();
-      if (isField(event.target)) return;
+      if (isField(event.target) || !inForce()) return;
       if (event.code === "Space" && hasKey()) this.#down(event, press);
       else if (event.key.toLowerCase() === "m" && !event.repeat) mute();
       else if (event.key === "/") {

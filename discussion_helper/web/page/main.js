@@ -3,6 +3,7 @@
 import { Announcer } from "./announcer.js";
 import { ask, sessionPath } from "./api.js";
 import { AudioPanel } from "./audio_panel.js";
+import { remembered } from "./choices.js";
 import { Composer } from "./composer.js";
 import { Decisions } from "./decisions.js";
 import { Downloads } from "./download.js";
@@ -25,6 +26,8 @@ const sessions = new Sessions({ choose, opened, fail });
 const transcript = new Transcript();
 const strip = new FloorStrip();
 const latency = new Latency();
+const singleKeys = remembered("single-keys");
+const announcesAll = remembered("announce-all");
 const decisions = new Decisions();
 const announcer = new Announcer();
 const downloads = new Downloads({ current: () => following.state.session, recording: () => following.audio?.recording?.wav() ?? null });
@@ -47,6 +50,7 @@ for (const kind of ["pointerup", "pointercancel"]) key.addEventListener(kind, ()
 key.addEventListener("keydown", (event) => event.key === "Enter" && !event.repeat && following.press());
 key.addEventListener("keyup", (event) => event.key === "Enter" && following.release());
 new Keys({
+  inForce: singleKeys,
   hasKey: () => following.hasKey,
   press: () => following.press(),
   release: () => following.release(),
@@ -146,7 +150,7 @@ function drawAll() {
   sessions.know(state.session);
   latency.draw(state.session?.timings ?? []);
   decisions.draw(state.decisions);
-  announcer.draw(state.session, following.sounds);
+  announcer.draw(state.session, following.sounds, announcesAll());
   downloads.draw(state.session, audio.recording !== null && !audio.recording.empty);
   panel.draw(following.audio, following.offersAudio);
   drawControls(state, audio);

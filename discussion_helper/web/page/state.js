@@ -9,7 +9,7 @@ export function blank() {
 }
 
 function quiet() {
-  return { user: null, agent: "", level: null, fault: "", tool: "", thinkingSince: null };
+  return { user: null, agent: "", level: null, fault: "", tool: "", uses: [], thinkingSince: null };
 }
 
 /** The state after one event; the one before is left as it was. */
@@ -36,7 +36,7 @@ const CHANGES = {
   interruption: (state) => withLive(state, { agent: "" }),
   attention: (state, event) => withSession(state, { attention: event.state }),
   level: (state, event) => withLive(state, { level: event.dbfs }),
-  tool: (state, event) => withLive(state, { tool: event.state === "done" ? "" : (event.name ?? "") }),
+  tool: useTool,
   device: changeDevice,
   shed: changeShed,
 };
@@ -67,10 +67,11 @@ function addUtterance(state, event) {
   const before = state.session.utterances;
   const kept = before.filter((_, at) => !revises.includes(at));
   const places = before.map((_, at) => kept.indexOf(before[at]));
-  const added = { speaker, text, said, interrupted, started_s: at_s, ended_s: at_s };
+  const calls = speaker === "agent" && state.live.uses.length ? { calls: state.live.uses } : {};
+  const added = { speaker, text, said, interrupted, started_s: at_s, ended_s: at_s, ...calls };
   const utterances = [...kept, added];
   const notes = state.notes.map((note) => ({ ...note, after: placeAfter(note.after, places, kept.length) }));
-  const cleared = speaker === "user" ? { user: null } : { agent: "" };
+  const cleared = speaker === "user" ? { user: null } : { agent: "", uses: [] };
   return withLive({ ...withSession(state, { utterances, interruption_rate: rateOf(utterances) }), notes }, cleared);
 }
 
@@ -88,6 +89,13 @@ function hear(state, event) {
   if (event.speaker === "user") return withLive(state, { user: { text: event.text, stable: event.stable ?? "" } });
   if (event.delta !== undefined) return withLive(state, { agent: state.live.agent + event.delta });
   return withLive(state, { agent: [state.live.agent, event.text].filter(Boolean).join(" ") });
+}
+
+/** Those that are over belong to the agent's next turn. */
+function useTool(state, event) {
+  const { id = "", name = "", arguments: given = "", result = "", is_error = false } = event;
+  if (event.state !== "done") return withLive(state, { tool: name });
+  return withLive(state, { tool: "", uses: [...state.live.uses, { id, name, arguments: given, result, is_error }] });
 }
 
 function changeDevice(state, event) {

@@ -1,5 +1,6 @@
 // Light, dark, or as the system has it; the choice is kept in this browser.
 
+import { read, write } from "./choices.js";
 import { byId } from "./element.js";
 
 const KEY = "theme";
@@ -11,29 +12,17 @@ export class Theme {
 
   constructor() {
     for (const button of this.#buttons) button.addEventListener("click", () => this.#choose(button.dataset.theme));
-    this.#apply(kept());
+    const kept = read(KEY);
+    this.#apply(THEMES.includes(kept) ? kept : "auto");
   }
 
   #choose(theme) {
-    try {
-      localStorage.setItem(KEY, theme);
-    } catch {
-      // a browser that keeps nothing shows it all the same
-    }
+    write(KEY, theme);
     this.#apply(theme);
   }
 
   #apply(theme) {
     document.documentElement.dataset.theme = theme;
     for (const button of this.#buttons) button.setAttribute("aria-pressed", String(button.dataset.theme === theme));
-  }
-}
-
-function kept() {
-  try {
-    const theme = localStorage.getItem(KEY);
-    return THEMES.includes(theme) ? theme : "auto";
-  } catch {
-    return "auto";
   }
 }

@@ -12,8 +12,13 @@ export class Transcript {
   #box = byId("said");
   #drawn = [];
   #live = [];
+  #shown = [];
 
   draw(state) {
+    const { utterances } = state.session ?? {};
+    const shown = [utterances, state.notes, state.live.user, state.live.agent, state.live.tool];
+    if (shown.every((each, at) => each === this.#shown[at]) && this.#shown.length > 0) return;
+    this.#shown = shown;
     const follows = this.#box.scrollHeight - this.#box.scrollTop - this.#box.clientHeight < NEAR_END_PX;
     const lines = linesOf(state);
     const same = this.#countSame(lines);
