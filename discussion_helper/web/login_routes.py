@@ -1,6 +1,7 @@
 """/login: a form that takes the password, for browsers that have no link."""
 
-from collections.abc import Mapping
+import hashlib
+from base64 import b64encode
 from html import escape
 from urllib.parse import parse_qs
 
@@ -10,27 +11,27 @@ from starlette.routing import Route
 
 from discussion_helper.web.door import LOGIN, Door
 
-__all__ = ["FORM_HEADERS", "LoginRoutes"]
+__all__ = ["LoginRoutes", "form_headers"]
 
-FORM_HEADERS: Mapping[str, str] = {
-    "Content-Security-Policy": (
-        "default-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; sandbox allow-forms "
-        "allow-same-origin"
-    ),
-    "Referrer-Policy": "same-origin",
-}
-"""No script and no style. With the policy "no-referrer" browsers would send the form with `Origin: null`."""
+_STYLE = """
+:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
+main { max-width: 22rem; margin: 15vh auto 0; padding: 0 1.25rem; }
+label { display: block; }
+input, button { box-sizing: border-box; width: 100%; min-height: 2.75rem; padding: 0 0.75rem; font: inherit; }
+[role="alert"] { padding-left: 0.75rem; border-left: 0.25rem solid #c62f26; }
+"""
 _FORM = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark">
 <title>Log in</title>
+<style>{style}</style>
 <main>
 <h1>Log in</h1>
 {told}<form method="post" action="{action}">
-<p><label for="password">Password</label></p>
-<p><input id="password" name="password" type="password" autocomplete="current-password" required autofocus></p>
+<input name="username" value="owner" autocomplete="username" hidden>
+<p><label for="password">Password</label>
+<input id="password" name="password" type="password" autocomplete="current-password" required autofocus></p>
 <p><button>Log in</button></p>
 </form>
 </main>
@@ -62,6 +63,16 @@ class LoginRoutes:
         return _form(401, "That is not the password.")
 
 
+def form_headers() -> dict[str, str]:
+    """No script, and one style. With the policy "no-referrer" browsers would send the form with `Origin: null`."""
+    style = b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
+    policy = (
+        f"default-src 'none'; style-src 'sha256-{style}'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    )
+    return {"Content-Security-Policy": policy, "Referrer-Policy": "same-origin"}
+
+
 def _form(status: int, told: str = "") -> Response:
     line = f'<p role="alert">{escape(told)}</p>\n' if told else ""
-    return HTMLResponse(_FORM.format(told=line, action=LOGIN), status_code=status, headers=FORM_HEADERS)
+    page = _FORM.format(style=_STYLE, told=line, action=LOGIN)
+    return HTMLResponse(page, status_code=status, headers=form_headers())
