@@ -14,7 +14,7 @@ class Limits:
     sessions: int = 1000
     """Live sessions."""
     remote: int = 8
-    """Of them those at a client's microphone: each has a recogniser and a voice of its own, 0.3 GB and more."""
+    """Of them those at a client's microphone: each has models of its own, 0.5 GB of the smallest ones."""
     watchers: int = 64
     """Streams of one session that are followed or answered at the same time."""
     all_watchers: int = 1500

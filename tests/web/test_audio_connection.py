@@ -10,6 +10,8 @@ from typing import Any
 import anyio
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from starlette.websockets import WebSocket
 
 from discussion_helper.session import Session
@@ -284,6 +286,57 @@ async def test_wrong_frames_are_told_of_and_too_many_close_it() -> None:
     assert (4003, True) == (code, running)
     assert ["form"] * (WRONG - 1) == errors[: WRONG - 1]
     assert {"order"} == set(errors[WRONG - 1 :])
+
+
+NUMBERS = st.sampled_from([0, 1, 2, 159, 160, 320, 10**6, 2**40]) | st.integers(-1, 2**60)
+FRAMES = st.one_of(
+    st.builds(
+        lambda kind, reply, sample: {"type": kind, "reply": reply, "sample": sample, "at": 1.0, "n": sample},
+        *(st.sampled_from(["hello", "onset", "played", "pong", "mute", "sing", "bye"]), NUMBERS, NUMBERS),
+    ),
+    st.builds(lambda on: {"type": "mute", "on": on}, st.booleans()),
+    st.builds(lambda sample: {"sound": sample}, st.integers(0, 2**52)),
+    st.builds(lambda data: {"bytes": data}, st.binary(max_size=400)),
+    st.builds(lambda text: {"text": text}, st.text(max_size=50)),
+    st.sampled_from([{"server": name} for name in ("write", "pause", "resume", "halt")]),
+)
+
+
+@given(frames=st.lists(FRAMES, max_size=60))
+@settings(max_examples=60)
+def test_whatever_a_client_sends_in_whatever_order_the_session_lives(frames: list[dict[str, Any]]) -> None:
+    async def run() -> None:
+        async with placed() as place:
+            peer = await place.client()
+            for number, frame in enumerate(frames):
+                act(place, peer, number, frame)
+                await anyio.lowlevel.checkpoint()
+            await anyio.sleep(0.1)
+            again = await place.client(take=True)
+            assert "welcome" == again.told[0]["type"]
+            assert {told["type"] for told in peer.told} <= {"welcome", "error", "pause", "resume", "stop", "taken"}
+            assert not place.session.ended
+
+    anyio.run(run, backend="asyncio", backend_options={"loop_factory": VirtualTimeLoop})
+
+
+def act(place: Place, peer: Peer, number: int, frame: dict[str, Any]) -> None:
+    playback = place.link.playback
+    match frame:
+        case {"sound": sample}:
+            peer.sound(sample)
+        case {"bytes": _} | {"text": _}:
+            peer.put({"type": "websocket.receive", **frame})
+        case {"server": "write"} if playback.room > RATE:
+            playback.write(number, np.full(RATE // 4, 0.5, np.float32))
+        case {"server": "pause"}:
+            playback.pause(number)
+        case {"server": "resume"}:
+            playback.resume()
+        case {"server": "halt"}:
+            playback.halt(number)
+        case {"type": _}:
+            peer.say(**frame)
 
 
 async def test_a_connection_that_breaks_keeps_its_place_for_who_comes_back() -> None:

@@ -331,9 +331,14 @@ async def test_whatever_is_sent_the_session_lives(remote_app: Callable[..., Star
             codes = [json.loads(await peer.socket.recv())["code"] for _ in range(6)]
             await peer.socket.send(bytes(MOST_BYTES + 1))
             await peer.socket.wait_closed()
+        for torn in (b"\xff\xff\xff", b"\x82\xfe\x10\x00the beginning of a frame"):
+            async with connected(served.url, session) as broken:
+                await broken.hello()
+                broken.socket.transport.write(torn)
+                broken.socket.transport.close()
         state = await state_of(served, session)
         async with connected(served.url, session) as again:
-            welcome = await again.hello()
+            welcome = await again.hello(take=True)
 
     assert (["form"] * 4 + ["order", "form"], 1009) == (codes, peer.socket.close_code)
     assert (True, "welcome") == (state["running"], welcome["type"])
