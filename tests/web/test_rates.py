@@ -1,6 +1,8 @@
 """Token buckets."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from discussion_helper.web import rates
 from discussion_helper.web.audit import KEPT, LONGEST, NAME, Audit
@@ -30,6 +32,35 @@ def test_all_together_have_one_bucket_which_a_refused_one_takes_nothing_from(clo
     assert [0.0, 1.0, 1.0, 1.0] == [asked.take("a") for _ in range(4)]
     assert [0.0, 0.0] == [asked.take("b"), asked.take("c")]
     assert pytest.approx(1 / 3) == asked.take("d")
+
+
+@given(
+    asked=st.lists(st.tuples(st.floats(0.0, 3.0), st.sampled_from("abc")), max_size=80),
+    per_s=st.sampled_from([0.5, 1.0, 3.0]),
+    of_all_per_s=st.sampled_from([1.0, 4.0]),
+    burst_s=st.sampled_from([0.5, 2.0, 5.0]),
+)
+def test_nobody_ever_takes_more_than_the_burst_and_the_rate_allow_and_who_waited_gets_one(
+    asked: list[tuple[float, str]], per_s: float, of_all_per_s: float, burst_s: float
+) -> None:
+    time = [0.0]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rates, "now", lambda: time[0])
+        bounded = Rates(per_s, of_all_per_s, burst_s=burst_s)
+        taken: list[tuple[float, str]] = []
+        for pause_s, who in asked:
+            time[0] += pause_s
+            wait_s = bounded.take(who)
+            if wait_s:
+                time[0] += wait_s + 1e-9
+                assert 0.0 == bounded.take(who)
+            taken.append((time[0], who))
+    for first, (began_s, _) in enumerate(taken):
+        for last in range(first, len(taken)):
+            length_s = taken[last][0] - began_s
+            some = [who for _, who in taken[first : last + 1]]
+            assert len(some) <= max(1.0, of_all_per_s * burst_s) + of_all_per_s * length_s + 1e-6
+            assert all(some.count(who) <= max(1.0, per_s * burst_s) + per_s * length_s + 1e-6 for who in "abc")
 
 
 def test_it_keeps_no_more_addresses_than_it_says(clock: list[float]) -> None:
