@@ -174,9 +174,10 @@ class RemotePlayback:
         with self._lock:
             reply = self._replies.get(generation)
             if generation > self._halted:
+                is_known = any(self._halted < other <= generation for other in self._replies)
                 self._halted = generation
                 self._bury()
-                if reply is not None:
+                if is_known:
                     self._say(Stop(generation))
                 self._pump()
             return Position(generation, reply.played if reply else 0, self._rate)

@@ -140,6 +140,15 @@ def test_a_reply_that_is_halted_is_dead_at_the_client_and_here(rig: Rig) -> None
     assert (True, True, 0) == (rig.playback.idle, rig.playback.is_cut, rig.playback.pending(1))
 
 
+def test_a_halt_of_what_was_not_written_yet_ends_what_was_before_it(rig: Rig) -> None:
+    rig.write(1, FRAME)
+    rig.playback.halt(2)
+    rig.playback.halt(3)
+
+    assert [Stop(2)] == rig.sent[1:]
+    assert rig.playback.idle
+
+
 def test_the_next_reply_waits_until_the_one_before_was_played(rig: Rig) -> None:
     rig.write(1, FRAME)
     rig.write(2, FRAME, first=1000)
