@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 import pytest
-from playwright.async_api import Page, async_playwright
+from playwright.async_api import ConsoleMessage, Page, async_playwright
 from starlette.applications import Starlette
 
 from discussion_helper.web import Server, bound_socket
@@ -47,9 +47,13 @@ class Watch:
     """A text in errors that a test provokes."""
 
     def follow(self, page: Page, origin: str) -> None:
-        page.on("console", lambda said: self.errors.append(said.text) if said.type in ("error", "warning") else None)
+        page.on("console", self._said)
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.on("request", lambda asked: self._asked(asked.url, origin))
+
+    def _said(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.errors.append(f"{message.text} {message.location['url']}")
 
     def _asked(self, url: str, origin: str) -> None:
         if not url.startswith((origin, f"blob:{origin}", "data:")):

@@ -66,8 +66,9 @@ export class Sessions {
   }
 
   async #lookAt(ids) {
-    const newest = ids.slice(-LOOKED_AT);
-    const found = await Promise.all(newest.map((id) => ask("GET", sessionPath(id)).catch(() => null)));
+    const others = ids.slice(-LOOKED_AT).filter((id) => id !== this.#followed?.id);
+    const found = await Promise.all(others.map((id) => ask("GET", sessionPath(id)).catch(() => null)));
+    if (this.#followed) found.push(this.#followed);
     this.#seen = new Map(found.filter(Boolean).map((state) => [state.id, state]));
   }
 
