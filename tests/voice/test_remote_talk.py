@@ -244,3 +244,22 @@ async def test_who_comes_when_all_is_over_gets_nothing() -> None:
         pass
     with pytest.raises(RuntimeError):
         await rig.attach(rig.client())
+
+
+async def test_a_session_goes_on_for_who_types_when_the_client_stays_away() -> None:
+    async with held() as rig:
+        rig.session.start()
+        client = rig.client()
+        await rig.attach(client)
+        async with rig.session.events("utterance") as events:
+            await rig.session.say("is heard in part")
+            await anyio.sleep(0.5)
+            rig.link.progressed(client, Progress(2, 800, 0.0, "playing"))
+            rig.marks.pass_all(2, 800, anyio.current_time())
+            rig.link.detach(client, leaves=False)
+            await anyio.sleep(KEPT_S + 1.0)
+            await rig.session.say("is read")
+            told = [(await anext(events)).data for _ in range(4)]
+
+    assert ["is heard in part", True] == [told[1]["said"] or told[1]["text"], told[1]["interrupted"]]
+    assert ["is read", False] == [told[3]["text"], told[3]["interrupted"]]
