@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 import pytest
-from playwright.async_api import ConsoleMessage, Page, async_playwright
+from playwright.async_api import ConsoleMessage, Page, async_playwright, expect
 from starlette.applications import Starlette
 
 from discussion_helper.web import Server, bound_socket
@@ -22,6 +22,7 @@ _FLAGS = (
 )
 _HEARING = ("--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream")
 _STARTS_S = 30
+expect.set_options(timeout=15_000)  # a busy machine is slow
 
 
 @dataclass
@@ -114,7 +115,7 @@ async def browsing(chromium: Chromium, served: Served, **options: Any) -> AsyncI
     async with async_playwright() as playwright:
         browser = await playwright.chromium.connect_over_cdp(chromium.address)
         context = await browser.new_context(**options)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(_STARTS_S * 1000)
         login = await context.new_page()
         watch.follow(login, served.url)
         await login.goto(f"{served.url}/?token={TOKEN}")

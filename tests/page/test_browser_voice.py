@@ -183,6 +183,8 @@ async def test_one_tab_has_the_microphone_and_another_may_take_it(
         session_id = await page.evaluate("location.hash.slice(1)")
         other = await open_page(session_id)
         await other.click("#join")
+        await expect(other.locator("#device option", has_text="Fake")).not_to_have_count(0)
+        await other.select_option("#device", index=1)
         await expect(other.locator("#audio-state")).to_contain_text("Another tab or program has the microphone")
         await other.click("#take")
         await expect(other.locator("#audio-state")).to_contain_text("Connected")
