@@ -39,6 +39,7 @@ def needs(*, tests: bool) -> list[Need]:
             Need("pulseaudio-utils", lambda: shutil.which("pactl") and shutil.which("parec")),
             Need("libasound2-plugins", _alsa_speaks_to_pulseaudio),
             Need("chromium", lambda: shutil.which("chromium")),
+            Need("strace", lambda: shutil.which("strace")),  # which shows that a talk asks no other machine
         ]
     return found
 

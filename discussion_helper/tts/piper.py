@@ -174,9 +174,12 @@ class PiperSynthesiser:
 
     def _begin(self, text: str, run: Run) -> Begun:
         """The first part of it, or all."""
-        spoken, network = speakable(text, self._language), self._loaded()
-        sentences = network.voice.phonemize(spoken) if len(pieces(spoken, longest=_LONGEST)) == 1 else []
-        if self._gain is None or network.decoder is None or len(sentences) != 1:
+        spoken = speakable(text, self._language)
+        if self._gain is None or len(pieces(spoken, longest=_LONGEST)) != 1:
+            return Begun(self._whole(text, run))
+        network = self._loaded()
+        sentences = network.voice.phonemize(spoken)
+        if network.decoder is None or len(sentences) != 1:
             return Begun(self._whole(text, run))
         inputs = self._inputs(network.voice.phonemes_to_ids(sentences[0]))
         frames = run.frames(network.voice.session, inputs, network.decoder)

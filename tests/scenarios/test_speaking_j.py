@@ -255,7 +255,8 @@ async def test_j2_j8_the_real_voice_makes_nothing_of_it_and_loads_nothing_for_it
     voice = PiperSynthesiser(Store().path_of(load_manifest().model("joe-medium")))
     speech = await voice.synthesise(text)
     assert len(speech.samples) == 0
-    assert voice._voice is None
+    assert [0] == [len(part.samples) async for part in voice.parts(text)]
+    assert voice._network is None
 
 
 # -- what was heard is the beginning of what was written
