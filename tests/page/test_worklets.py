@@ -162,6 +162,18 @@ async def test_what_comes_late_is_waited_for_without_a_click(render: Any) -> Non
     assert sorted(played(out)) == played(out)
 
 
+@pytest.mark.slow
+async def test_what_an_echo_canceller_leaves_of_the_agent_is_no_onset(render: Any) -> None:
+    quiet = [0.0005 * (-1) ** n for n in range(RATE)]
+    left = [0.005 if n // 40 % 2 else -0.005 for n in range(RATE // 2)]  # -46 dBFS
+    alone, beside = [
+        await render("capture", seconds=2, signal=[*quiet, *left], steps=[{"at": 0, "messages": [{"agent": agent}]}])
+        for agent in (False, True)
+    ]
+
+    assert [1, 0] == [sum("onset" in one for one in told) for _, told in (alone, beside)]
+
+
 async def test_the_microphone_comes_in_frames_of_20_ms_and_an_onset_once(render: Any) -> None:
     quiet = [0.0005 * (-1) ** n for n in range(RATE)]
     voice = [0.2 if n // 40 % 2 else -0.2 for n in range(RATE // 2)]

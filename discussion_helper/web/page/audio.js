@@ -20,6 +20,7 @@ export class BrowserAudio {
   #player = null;
   #socket = null;
   #records = false;
+  #agent = false;
 
   constructor(id, changed) {
     this.id = id;
@@ -99,7 +100,7 @@ export class BrowserAudio {
     await context.resume();
     const lost = () => this.#tell(this.state, "The microphone was unplugged. Choose another one.");
     this.#microphone = new Microphone(context, { heard: (frame) => this.#heard(frame), onset: (sample) => this.#onset(sample), lost });
-    this.#player = new Player(context, { told: (played) => this.#socket?.send(played), recorded: (block) => this.recording?.agent(block.frame, block.samples) });
+    this.#player = new Player(context, { told: (played) => this.#played(played), recorded: (block) => this.recording?.agent(block.frame, block.samples) });
     this.record(this.#records);
   }
 
@@ -114,13 +115,20 @@ export class BrowserAudio {
   }
 
   #follow(state, why) {
-    if (state !== "connecting") this.#player?.reset();
+    if (state !== "connecting") this.#silence();
     if (state === "live") {
       this.#microphone.restart();
       if (this.muted) this.#socket.send({ type: "mute", on: true });
     }
     if (["taken", "refused", "over"].includes(state)) this.#microphone?.stop();
     if (this.state !== "closed") this.#tell(state, why);
+  }
+
+  /** A new connection begins with nothing of any reply, and an old one ends with it. */
+  #silence() {
+    this.#player?.reset();
+    this.#microphone?.beside(false);
+    this.#agent = false;
   }
 
   #obey(message) {
@@ -132,6 +140,13 @@ export class BrowserAudio {
     if (this.#records) this.recording?.user(frame, samples);
     if (this.live && !this.muted) this.#socket.sound(sample, at, samples);
     this.#changed();
+  }
+
+  #played(played) {
+    const agent = played.state === "playing";
+    if (agent !== this.#agent) this.#microphone?.beside(agent);
+    this.#agent = agent;
+    this.#socket?.send(played);
   }
 
   #onset(sample) {

@@ -2,8 +2,9 @@
 
 const FRAME_S = 0.02;
 const BLOCK_S = 0.01;
-const ONSET_DB = 12; // above the noise: louder than what an echo canceller usually leaves
+const ONSET_DB = 12; // above the noise
 const QUIETEST_DBFS = -50;
+const BESIDE_VOICE_DB = 8; // more while the agent is heard, of whom an echo canceller leaves something
 const ONSET_BLOCKS = 4;
 const QUIET_BLOCKS = 30;
 
@@ -14,8 +15,8 @@ class Onset {
   #quiet = QUIET_BLOCKS;
 
   /** Whether somebody begins with this block: the fourth loud one after 0.3 s without any. */
-  hears(dbfs) {
-    const loud = dbfs > Math.max(this.#noise + ONSET_DB, QUIETEST_DBFS);
+  hears(dbfs, besideVoice) {
+    const loud = dbfs > Math.max(this.#noise + ONSET_DB, QUIETEST_DBFS) + (besideVoice ? BESIDE_VOICE_DB : 0);
     this.#noise = Math.max(-90, dbfs < this.#noise ? this.#noise + 0.3 * (dbfs - this.#noise) : this.#noise + 0.03);
     if (!loud) {
       this.#quiet += 1;
@@ -38,13 +39,14 @@ class Capture extends AudioWorkletProcessor {
   #energy = 0;
   #counted = 0;
   #loudest = 0;
+  #agent = false;
 
   constructor() {
     super();
-    // From here on samples count anew: a hello was answered.
-    this.port.onmessage = () => {
-      this.#base = null;
-      this.#filled = 0;
+    this.port.onmessage = ({ data }) => {
+      if ("agent" in data) this.#agent = data.agent;
+      if (data.restart) this.#base = null; // from here on samples count anew: a hello was answered
+      if (data.restart) this.#filled = 0;
     };
   }
 
@@ -73,7 +75,7 @@ class Capture extends AudioWorkletProcessor {
     if (this.#counted < sampleRate * BLOCK_S) return;
     const mean = this.#energy / this.#counted;
     this.#loudest = Math.max(this.#loudest, mean);
-    if (this.#onset.hears(10 * Math.log10(mean + 1e-10))) this.port.postMessage({ onset: frame - this.#base });
+    if (this.#onset.hears(10 * Math.log10(mean + 1e-10), this.#agent)) this.port.postMessage({ onset: frame - this.#base });
     this.#energy = this.#counted = 0;
   }
 

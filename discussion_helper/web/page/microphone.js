@@ -57,7 +57,12 @@ export class Microphone {
 
   /** Count samples from here: a hello was answered. */
   restart() {
-    this.#node?.port.postMessage("restart");
+    this.#node?.port.postMessage({ restart: true });
+  }
+
+  /** Whether the agent is heard at this moment: then only who is louder than its echo may be begins to speak. */
+  beside(agent) {
+    this.#node?.port.postMessage({ agent });
   }
 
   /** Close the device itself, so that its light goes out. */
