@@ -91,7 +91,7 @@ def app_of(*heard: str) -> Starlette:
 async def talking(serving: Any, browsing: Any, *heard: str, app: Starlette | None = None) -> Any:
     """A page that was clicked on to talk in it, its line, and how to open another one."""
     async with serving(app or app_of(*heard)) as served, browsing(served) as (open_page, watch):
-        watch.expected = "WebSocket connection"
+        watch.expected = ("WebSocket connection",)
         page = await open_page()
         await page.add_init_script(KEEPS_SOCKETS)
         await page.reload()

@@ -214,7 +214,7 @@ async def test_a_written_session_looks_and_works_the_same(talk: Any) -> None:
 async def test_the_page_says_that_it_does_not_know_and_goes_on_where_it_was(serving: Any, browsing: Any) -> None:
     app = app_of()
     async with serving(app) as served, browsing(served) as (open_page, watch):
-        watch.expected = "ERR_CONNECTION_REFUSED"
+        watch.expected = ("ERR_", "status of 404")  # what the browser itself logs
         page = await open_page()
         session_id = await session_in(page, transport="fake")
         await page.evaluate("id => { location.hash = id }", session_id)
@@ -223,16 +223,19 @@ async def test_the_page_says_that_it_does_not_know_and_goes_on_where_it_was(serv
         served.server.should_exit = True
         await expect(page.locator("#connection")).to_have_text("Connection lost, trying again")
         await expect(page.locator("#floor-text")).to_have_text("Not known while the connection is lost")
+        await page.route("**/events*", lambda route: route.abort())  # it is let in before it asks
         restarted = create_app(app.state.sessions, token=TOKEN)
         async with serving(restarted, served.port):
             await _let_in(page, served.url)
+            await page.unroute("**/events*")
             await expect(page.locator("#connection")).to_have_text("Live")
             await say(page, "After")
             await expect(page.locator(".turn:not(.live)")).to_have_count(4)
             own, told = await states(page)
             assert told == own
             await page.evaluate("location.hash = 'nobody-knows-this-one'")
-            watch.expected = "40"  # what the browser itself logs of a 404
+            await expect(page.locator("#connection")).to_have_text("Gone")
+            await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
             await expect(page.locator("#connection")).to_have_text("Gone")
 
 

@@ -66,10 +66,13 @@ export class Following {
     this.id = "";
   }
 
-  /** Whether anybody looks at this tab: of one that nobody sees the stream is closed, and resumed later. */
+  /** Whether anybody looks at this tab: of one that nobody sees the stream is closed, and resumed later.
+   *
+   * Who comes back to a session that was gone may have opened the server's link in another tab meanwhile.
+   */
   seen(on) {
     clearTimeout(this.#unseen);
-    if (on && this.#asleep) {
+    if (on && (this.#asleep || this.connection.state === "gone")) {
       this.#asleep = false;
       this.#stream?.start();
     } else if (!on && this.audio === null && this.connection.state === "live") {
