@@ -182,13 +182,14 @@ async def test_the_microphone_of_this_machine_is_muted_and_the_space_bar_is_its_
 
 
 async def test_a_screen_reader_is_told_final_turns_and_not_what_a_voice_says(talk: Any) -> None:
-    async with talk(voice_s=1.0, body={"transport": "local"}) as (page, _, served, session_id, _):
+    async with talk(voice_s=30.0, body={"transport": "local"}) as (page, _, served, session_id, _):
         ear_of(served, session_id).tell("partial", speaker="user", text="Hel", stable="")
         await say(page, "Hello")
         await expect(page.locator("#floor-text")).to_have_text("Speaking")
         while_it_speaks = await page.evaluate(
             "['floor-text', 'announcer'].map(id => document.getElementById(id).innerText)"
         )
+        await page.keyboard.press("Escape")
         await expect(page.locator(".turn.agent:not(.live)")).to_have_count(1)
         await expect(page.locator("#announcer")).to_have_text("You: Hello")
         assert ["Speaking", ""] == while_it_speaks
