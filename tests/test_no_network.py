@@ -16,6 +16,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from discussion_helper.models import Store
+
 ROOT = Path(__file__).parents[1]
 CLIP = ROOT / "audio" / "speech" / "mfa_longstop.flac"
 STRACE = shutil.which("strace")
@@ -73,9 +75,11 @@ def outside(trace: Path, told: str) -> list[str]:
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """With nothing that says what libraries may tell: that is the program's own work."""
+    """With nothing that says what libraries may tell, which is the program's own work; the models where they are."""
+    models = str(Store().path)
     quiet = ("ORT_DISABLE_TELEMETRY", "CI", "GITHUB_ACTIONS", "TF_BUILD")
-    return {name: text for name, text in os.environ.items() if name not in quiet} | {"XDG_CACHE_HOME": str(tmp_path)}
+    kept = {name: text for name, text in os.environ.items() if name not in quiet}
+    return kept | {"XDG_CACHE_HOME": str(tmp_path), "DISCUSSION_HELPER_MODELS": models}
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 from anyio.lowlevel import current_token
 
 from discussion_helper.errors import ModelCorrupt, ModelMissing, SettingError, SynthesisError
+from discussion_helper.tts.network import Network
 from discussion_helper.tts.piper import PiperSynthesiser
 from discussion_helper.tts.voice_files import find_voice
 
@@ -111,7 +112,7 @@ async def test_closing_does_not_wait_until_the_network_is_loaded(
     def load(*_: object, **__: object) -> Any:
         anyio.from_thread.run_sync(loading.set, token=loop)
         assert loaded.wait(30)
-        return FakeVoice()
+        return Network(FakeVoice(), None)  # type: ignore[arg-type]
 
     monkeypatch.setattr("discussion_helper.tts.piper.load_voice", load)
     synthesiser = PiperSynthesiser(voice(tmp_path))
