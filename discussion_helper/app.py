@@ -123,6 +123,7 @@ async def open_talk(
             thread=thread,
             is_read=devices.is_read,
         )
+        session.health = engine.health
         try:
             if recording is not None:
                 recording.follow(session)

@@ -1,5 +1,6 @@
 """The registry: every conversation this process is holding, in memory."""
 
+from collections.abc import Callable
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 import anyio
@@ -73,6 +74,7 @@ class Sessions(Generic[R]):
         self._sessions: dict[str, R] = {}
         self._seen_ended: dict[str, float] = {}
         self._next_look = 0.0
+        self._added: list[Callable[[R], object]] = []
 
     def add(self, session: R) -> R:
         """Register a session and return it, in the place of an ended one of its id.
@@ -86,7 +88,19 @@ class Sessions(Generic[R]):
             raise ValueError(f"id: another session is already called {session.id}")
         self._seen_ended.pop(session.id, None)
         self._sessions[session.id] = session
+        for tell in tuple(self._added):
+            tell(session)
         return session
+
+    def tell_added(self, tell: Callable[[R], object]) -> Callable[[], None]:
+        """Have `tell` called with each session that is added from now on; it must not raise. Returns its remover."""
+        self._added.append(tell)
+
+        def remove() -> None:
+            if tell in self._added:
+                self._added.remove(tell)
+
+        return remove
 
     def get(self, session_id: str) -> R | None:
         """The session with that id, live or ended not long ago; None if unknown."""

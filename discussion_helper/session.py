@@ -71,6 +71,8 @@ class Session:
         self._microphone = ""
         self.transport = ""
         """How it is talked to, where whoever opened it says so; it is in the state then."""
+        self.health: Callable[[], Any] | None = None
+        """How its audio is doing (a `voice.health.Health`), where whoever made it on devices says how to ask."""
         self._ending: dict[str, Any] = {}
         self._failure: BaseException | None = None
         self._trace: TracebackType | None = None

@@ -22,6 +22,8 @@ from discussion_helper.web.keys import Keys
 from discussion_helper.web.limits import Limits
 from discussion_helper.web.live import Live
 from discussion_helper.web.login_routes import LoginRoutes
+from discussion_helper.web.observing import Observing
+from discussion_helper.web.openapi import OpenApiRoute
 from discussion_helper.web.opening import Opener, OpenFake, OpenRemote, OpenResponder, OpenVoice
 from discussion_helper.web.page_routes import PageRoutes
 from discussion_helper.web.passwords import Password
@@ -35,6 +37,12 @@ from discussion_helper.web.turn_routes import TurnRoutes
 from discussion_helper.web.upgrades import NoUpgrades
 
 __all__ = ["create_app"]
+
+_INDEX = {
+    **{name: f"/{name}" for name in ("health", "sessions", "threads", "metrics")},
+    "openapi": "/openapi.json",
+}
+"""What a program gets at "/"."""
 
 
 def create_app(
@@ -70,6 +78,7 @@ def create_app(
     audit, registry = Audit(), _registry(sessions, manager)
     bounds = limits or Limits()
     live, door = Live(bounds), Door(Keys(token), password, bounds, audit)
+    observing = Observing(registry, live)
     opener = Opener(
         *(registry, manager),
         most=bounds.sessions,
@@ -81,27 +90,28 @@ def create_app(
         policy=policy,
         audit=audit,
     )
+    own: list[BaseRoute] = [
+        *HealthRoute(registry, examine, ["voice"] if manager is None else ["voice", "text"]).routes,
+        *SessionRoutes(registry, opener, live).routes,
+        *TurnRoutes(registry, live).routes,
+        *ThreadRoutes(registry, opener).routes,
+        *Sockets(registry, opener.talks, live, audit).routes,
+        *TokenRoutes(door).routes,
+        *audit.routes,
+        *([] if password is None else LoginRoutes(door).routes),
+        *observing.routes,
+        *PageRoutes(_INDEX).routes,
+    ]
     app = Starlette(
-        routes=[
-            *routes,
-            *HealthRoute(registry, examine, ["voice"] if manager is None else ["voice", "text"]).routes,
-            *SessionRoutes(registry, opener, live).routes,
-            *TurnRoutes(registry, live).routes,
-            *ThreadRoutes(registry, opener).routes,
-            *Sockets(registry, opener.talks, live, audit).routes,
-            *TokenRoutes(door).routes,
-            *audit.routes,
-            *([] if password is None else LoginRoutes(door).routes),
-            *PageRoutes({"health": "/health", "sessions": "/sessions", "threads": "/threads"}).routes,
-        ],
+        routes=[*routes, *own, *OpenApiRoute(door, own, instead=routes).routes],
         middleware=[
             Middleware(Guard, door=door, allowed_hosts=allowed_hosts),
-            Middleware(Catching),
+            Middleware(Catching, failed=observing.request_failed),
             Middleware(NoUpgrades),
             Middleware(Bounded, limits=bounds),
         ],
         exception_handlers={DiscussionError: answer_to_error, HTTPException: answer_to_http},
-        lifespan=_lifespan(live, opener, registry if sessions is None and manager is None else None),
+        lifespan=_lifespan(live, opener, observing, registry if sessions is None and manager is None else None),
     )
     app.router.redirect_slashes = False  # a redirect would lead to whatever the Host header says
     app.state.live, app.state.door, app.state.audit = live, door, audit
@@ -110,7 +120,7 @@ def create_app(
 
 
 def _lifespan(
-    live: Live, opener: Opener, own: Sessions[Any] | None
+    live: Live, opener: Opener, observing: Observing, own: Sessions[Any] | None
 ) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
     """At its end everything is closed, the registry too if it is the app's `own`."""
 
@@ -122,6 +132,7 @@ def _lifespan(
             live.close()
             with anyio.CancelScope(shield=True):
                 await opener.aclose()
+                observing.close()
                 if own is not None:
                     await own.aclose()
 

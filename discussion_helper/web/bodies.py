@@ -6,15 +6,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 
-from discussion_helper.policy import Policy
+from discussion_helper.policy import RANGES, Policy
 from discussion_helper.web.problems import Problem
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
-__all__ = ["MessageBody", "MuteBody", "OpeningBody", "SayBody", "read_body"]
+__all__ = ["MessageBody", "MuteBody", "OpeningBody", "SayBody", "Transport", "read_body"]
 
 B = TypeVar("B")
+
+Transport = Literal["local", "remote", "fake"]
+"""Whose microphone a voice session has: this machine's, a client's, or none."""
 
 _FIXES: Mapping[str, str] = {
     "text": "Use a text that is not blank.",
@@ -68,7 +71,7 @@ class OpeningBody:
     """A session to open; in the request the fields of its policy stand beside the others."""
 
     kind: Literal["voice", "text"] = "voice"
-    transport: Literal["local", "remote", "fake"] = "local"
+    transport: Transport = "local"
     turns: list[str] = field(default_factory=list)
     thread_id: str | None = None
     voice: str | None = None
@@ -83,7 +86,7 @@ class OpeningBody:
         """
         if self.policy and self.kind == "text":
             raise Problem(422, f"{next(iter(self.policy))}: a text session has no policy.", fix="Leave it out.")
-        return replace(usual, **self.policy)
+        return replace(usual, **{name: _as_meant(name, value) for name, value in self.policy.items()})
 
 
 async def read_body(request: Request, shape: type[B]) -> B:
@@ -135,6 +138,12 @@ def _told(error: "ValidationError") -> Problem:
     where = "".join(f"[{part}]" for part in inside)
     what = "it is missing" if first["type"] in ("missing", "missing_argument") else first["msg"]
     return Problem(422, f"{name}{where}: {what}.", fix=_FIXES.get(str(name), ""))
+
+
+def _as_meant(name: str, value: Any) -> Any:
+    """JSON has one kind of number: 3.0 is a whole one."""
+    is_whole = isinstance(value, float) and value.is_integer() and name in RANGES and not name.endswith("_s")
+    return int(value) if is_whole else value
 
 
 def _check_words(name: str, text: str) -> None:

@@ -11,7 +11,7 @@ from discussion_helper.web.passwords import Password
 from discussion_helper.web.problems import answer_of
 from discussion_helper.web.rates import Rates
 
-__all__ = ["LOGIN", "STRANGERS", "Door"]
+__all__ = ["LOGIN", "STRANGERS", "Door", "cookie_name"]
 
 LOGIN = "/login"
 """Where a password is taken, where there is one."""
@@ -78,10 +78,10 @@ class Door:
     def give_cookie(self, asked: HTTPConnection, answer: Response) -> None:
         """For as long as the browser runs, the token is not rotated and the server lives."""
         secure = asked.scope.get("scheme") in ("https", "wss")
-        answer.set_cookie(_cookie_name(asked), self.keys.cookie, httponly=True, samesite="strict", secure=secure)
+        answer.set_cookie(cookie_name(asked), self.keys.cookie, httponly=True, samesite="strict", secure=secure)
 
     def _has_cookie(self, asked: HTTPConnection) -> bool:
-        shown = asked.cookies.get(_cookie_name(asked))
+        shown = asked.cookies.get(cookie_name(asked))
         return shown is not None and self.keys.is_cookie(shown)
 
     def _unknown(self, asked: HTTPConnection) -> Response:
@@ -108,7 +108,7 @@ def _bearer(asked: HTTPConnection) -> str | None:
     return shown.strip() if scheme.lower() == "bearer" else None
 
 
-def _cookie_name(asked: HTTPConnection) -> str:
+def cookie_name(asked: HTTPConnection) -> str:
     """Cookies do not know ports: two servers on one machine would take each other's."""
     return f"discussion-helper-{port_of(asked.headers) or 'default'}"
 

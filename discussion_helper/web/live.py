@@ -28,6 +28,8 @@ class Live:
         self._closing = anyio.Event()
         self._watchers: Counter[str] = Counter()
         self._left = Waiters()
+        self._given: set[Lasting] = set()
+        self._lost = 0
 
     def close(self) -> None:
         """End every answer that lasts; the server stops. Idempotent; from the event loop's thread."""
@@ -45,6 +47,26 @@ class Live:
     def watchers(self, session_id: str) -> int:
         """Answers of one session that last now."""
         return self._watchers[session_id]
+
+    @property
+    def watching(self) -> int:
+        """Answers and connections of all sessions that last now."""
+        return self._watchers.total()
+
+    @property
+    def dropped(self) -> int:
+        """Events that the watchers have lost, in all."""
+        return self._lost + sum(given.dropped for given in self._given)
+
+    @contextmanager
+    def counted(self, given: "Lasting") -> Iterator[None]:
+        """What it loses is told by `dropped`, also afterwards."""
+        self._given.add(given)
+        try:
+            yield
+        finally:
+            self._given.discard(given)
+            self._lost += given.dropped
 
     @contextmanager
     def place(self, session_id: str) -> Iterator[None]:
@@ -73,6 +95,11 @@ class Lasting(Protocol):
     @property
     def media_type(self) -> str:
         """Of what is sent."""
+        ...
+
+    @property
+    def dropped(self) -> int:
+        """What its watcher has lost so far."""
         ...
 
     def begin(self) -> None:
@@ -106,7 +133,7 @@ class LiveResponse(Response):
         self._given = given
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
-        with self._live.place(self._session_id):
+        with self._live.place(self._session_id), self._live.counted(self._given):
             try:
                 self._given.begin()
                 await self._answer(receive, send)

@@ -39,6 +39,11 @@ class TurnStream:
         self._item: Item | None = None
         self._failed = self._done = False
 
+    @property
+    def dropped(self) -> int:
+        """Events that were lost: a `gap` tells of them."""
+        return 0 if self._output is None else self._output.dropped
+
     def begin(self) -> None:
         """Subscribe, then queue the message. Raises SessionClosedError and QueueFullError."""
         droppable: DropNewest[OutputEvent] = DropNewest(is_droppable)

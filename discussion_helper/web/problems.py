@@ -1,7 +1,7 @@
 """What goes wrong with a request, as an answer: a status, what happened, and the fix."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -80,8 +80,10 @@ def _methods_at(request: Request) -> str:
 class Catching:
     """ASGI: what nobody expected goes to the log, and out as a 500 that says nothing of the inside."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, *, failed: Callable[[], object] | None = None) -> None:
+        """`failed` is called each time."""
         self._app = app
+        self._tell_failed = failed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         begun = False
@@ -97,6 +99,8 @@ class Catching:
             if scope["type"] != "http":
                 raise
             _log.exception("a request failed: %s %s", scope["method"], scope["path"])
+            if self._tell_failed is not None:
+                self._tell_failed()
             if not begun:
                 answer = answer_of(500, "The server failed at this request.", "See the server's log.")
                 await answer(scope, receive, send)

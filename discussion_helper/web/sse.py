@@ -36,6 +36,11 @@ class EventStream:
         self._first = b""
         self._following: Subscription[Numbered[Any]] | None = None
 
+    @property
+    def dropped(self) -> int:
+        """Events that were lost: a `gap` tells of them."""
+        return 0 if self._following is None else self._following.dropped
+
     def begin(self) -> None:
         """Subscribe, and take the state of that very moment if the watcher needs it."""
         self._first = b"retry: %d\n\n" % RETRY_MS

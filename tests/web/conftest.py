@@ -125,3 +125,21 @@ def app_of() -> Callable[..., Starlette]:
         return create_app(*arguments, **({"token": None} | options))
 
     return make
+
+
+def _closed(document: dict[str, Any]) -> dict[str, Any]:
+    schemas = [document]
+    for schema in schemas:
+        schemas += [inner for inner in schema.values() if isinstance(inner, dict)]
+        schemas += [
+            inner for many in schema.values() if isinstance(many, list) for inner in many if isinstance(inner, dict)
+        ]
+        if schema.get("type") == "object" and "properties" in schema:
+            schema.setdefault("additionalProperties", False)
+    return document
+
+
+@pytest.fixture(scope="session")
+def closed() -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """`closed(document)`: an OpenAPI document whose objects have no member that it does not name, if it names any."""
+    return _closed
