@@ -26,7 +26,8 @@ EXAMPLES = re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL
 NEEDS_DEVICES = "open_talk"
 NEEDS_MODEL = "provider_for(Settings()"
 SERVES = "create_app("
-APART = (NEEDS_DEVICES, NEEDS_MODEL, SERVES)
+ASKS = "client.open("
+APART = (NEEDS_DEVICES, NEEDS_MODEL, SERVES, ASKS)
 AS_THEY_STAND = [example for example in EXAMPLES if not any(mark in example for mark in APART)]
 BROKEN = "  broken     synthesiser.empty-text-is-silent: for '' it gave 800 samples."
 SAYS = ("Hello.", "Hello.", BROKEN, "assistant: Take a hat.\n", "Hello.")
@@ -38,7 +39,7 @@ def run(*command: str, timeout: float = 50.0) -> "subprocess.CompletedProcess[st
 
 
 def test_there_are_examples() -> None:
-    assert 8 == len(EXAMPLES)
+    assert 9 == len(EXAMPLES)
     for needs in APART:
         assert 1 == sum(needs in example for example in EXAMPLES)
 

@@ -63,7 +63,7 @@ LAYERS = (  # from the bottom; a module imports from its own layer and those bel
     ("listening", "recorder", "tracing"),
     ("testing",),
     ("gateway", "interaction", "store"),
-    ("web", "platforms"),
+    ("client", "mcp", "web", "platforms"),
     ("app", "choices", "text_app"),
     ("doctor",),
     ("commands", "bench", "command_line", "cli", "__main__", ""),
