@@ -2,8 +2,8 @@
 
     python3 scripts/install.py [--tools] .venv
 
-The project is installed editable; with --tools also its extras `bench` and `wake` and its `dev` group. The package on
-the index that has the same name is another project: this one is installed from a checkout or a wheel file only.
+The project is installed editable; with --tools also its extras `bench`, `mcp` and `wake` and its `dev` group. The
+package on the index that has the same name is another project: this one is installed from a checkout or a wheel file.
 """
 
 import os
@@ -53,7 +53,7 @@ def main(environment: Path, *, tools: bool) -> None:
     print(f"Installing {step} into {environment.name}", flush=True)
     if tools:
         subprocess.run([*pip, "--upgrade", "pip>=25.1"], cwd=ROOT, check=True)  # 25.1 brought --group
-    what = ["--editable", ".[bench,wake]", "--group", "dev"] if tools else ["--editable", "."]
+    what = ["--editable", ".[bench,mcp,wake]", "--group", "dev"] if tools else ["--editable", "."]
     subprocess.run([*pip, *what], cwd=ROOT, check=True)
     stamp.touch()
 

@@ -189,7 +189,7 @@ def test_each_step_of_the_installation_leaves_its_own_mark(
     install.main(tmp_path, tools=tools)
 
     assert [".installed-tools" if tools else ".installed"] == [path.name for path in tmp_path.iterdir()]
-    assert tools == any("--group dev" in command and "[bench,wake]" in command for command in ran)
+    assert tools == any("--group dev" in command and "[bench,mcp,wake]" in command for command in ran)
     assert ran[-1].endswith("--editable .") or tools
 
 

@@ -89,7 +89,10 @@ SHARED = (  # not adapters: parts of stages that others stand on
 LEAF = ("errors", "regular_file", "settings", "models")  # all that `models` may import
 TESTERS = ("testing", "commands", "bench", "web")  # who may import `testing`
 VAGUE = {"common", "helper", "helpers", "misc", "util", "utils"}
-HEAVY = ("ctranslate2", "faster_whisper", "onnxruntime", "openai", "piper", "pydantic", "sounddevice", "xllamacpp")
+HEAVY = (
+    *("ctranslate2", "faster_whisper", "mcp", "onnxruntime", "openai"),
+    *("piper", "pydantic", "sounddevice", "xllamacpp"),
+)
 MUTABLE = {"list", "dict", "set", "bytearray", "deque", "defaultdict", "Counter", "OrderedDict", "WeakSet", "Lock"}
 CHANGES = {"add", "append", "clear", "discard", "extend", "insert", "pop", "remove", "setdefault", "sort", "update"}
 

@@ -35,6 +35,11 @@ REAL = [sys.executable, "-m", "discussion_helper"]
 TALK, BENCH = ([sys.executable, str(Path(__file__).with_name(f"{name}_program.py"))] for name in ("talk", "bench"))
 NAMED = ["--store", "{store}"]
 CLIPS = ["--clips", str(Path(__file__).parents[2] / "audio")]
+HELLO = (
+    b'{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", '
+    b'"capabilities": {}, "clientInfo": {"name": "a test", "version": "1"}}}\n'
+)
+"""To which a server of the Model Context Protocol has something to say."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,7 @@ PRINTING = [
     Case(["rehearse", HOSTILE, "--sentences", "0"]),
     Case(["rehearse", HOSTILE, "--sentences", "0", "--json"]),
     Case(["serve", "--port", "0", *NAMED]),
+    Case(["mcp"]),
     Case(["replay", "{talk}"]),
     Case(["replay", "{talk}", "--json"]),
     Case(["devices"]),
@@ -131,7 +137,7 @@ class Run:
         await self._fill()
         config, models = (os.fsencode(self._folder / f"{HOSTILE}.toml"), os.fsencode(self._folder / "models"))
         environment = {**os.environb, b"DISCUSSION_HELPER_CONFIG": config, b"DISCUSSION_HELPER_MODELS": models}
-        message = b"Hello?" if "--pipe" in words else b""
+        message = b"Hello?" if "--pipe" in words else HELLO if "mcp" in words else b""
 
         def ended() -> "subprocess.CompletedProcess[bytes]":
             return subprocess.run(words, input=message, stdout=stdout, stderr=subprocess.PIPE, env=environment)

@@ -1,0 +1,170 @@
+"""What a model of another program can do with sessions."""
+
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+import pytest
+
+from discussion_helper.mcp.session_tools import MOST_UTTERANCES
+from discussion_helper.session import Session
+from discussion_helper.testing import EchoResponder, ScriptedListener, SilentVoice
+from discussion_helper.text import Manager, MemoryThreads, Step, TextDelta
+from discussion_helper.text.providers.scripted import ScriptedProvider
+from discussion_helper.web import Wish, create_app
+
+pytestmark = pytest.mark.anyio
+
+Asking = Callable[..., Any]
+TOKEN = "a-token-for-tests"
+SLOW_MACHINE_S = 20.0
+
+
+async def called(asker: Any, tool: str, **arguments: Any) -> dict[str, Any]:
+    """What the tool gives. AssertionError with its text where it fails."""
+    result = await asker.call_tool(tool, arguments)
+    assert not result.is_error, result.content
+    return dict(result.structured_content)
+
+
+async def failed(asker: Any, tool: str, **arguments: Any) -> str:
+    result = await asker.call_tool(tool, arguments)
+    assert result.is_error
+    return str(result.content[0].text)
+
+
+async def until_answered(asker: Any, session_id: str, cursor: str) -> tuple[list[dict[str, Any]], str]:
+    """All events up to the agent's answer, asked for again and again, and the cursor after them."""
+    events: list[dict[str, Any]] = []
+    with anyio.fail_after(SLOW_MACHINE_S):
+        while not any(event["kind"] == "utterance" and event["speaker"] == "agent" for event in events):
+            told = await called(asker, "follow", session_id=session_id, cursor=cursor, most=2)
+            events, cursor = [*events, *told["events"]], told["cursor"]
+            assert len(told["events"]) <= 2
+    return events, cursor
+
+
+async def test_a_model_is_told_what_each_tool_does(asking: Asking) -> None:
+    async with asking(create_app(token=TOKEN)) as asker:
+        listed = {tool.name: tool for tool in (await asker.list_tools()).tools}
+
+    assert {"start", "say", "state", "follow", "interrupt", "stop"} == set(listed)
+    for tool in listed.values():
+        assert tool.description
+        assert all(field.get("description") for field in tool.input_schema["properties"].values()), tool.name
+    assert ["kind"] == listed["start"].input_schema["required"]
+    assert ["follow", "state"] == sorted(name for name, tool in listed.items() if tool.annotations.read_only_hint)
+
+
+async def test_a_conversation_from_its_start_to_its_end(asking: Asking) -> None:
+    async with asking(create_app(token=TOKEN)) as asker:
+        session = (await called(asker, "start", kind="voice", transport="fake"))["id"]
+        first = await called(asker, "follow", session_id=session)
+        said = await called(asker, "say", session_id=session, text="Hello.")
+        events, cursor = await until_answered(asker, session, first["cursor"])
+        state = await called(asker, "state", session_id=session)
+        cut = await called(asker, "interrupt", session_id=session)
+        ended = await called(asker, "stop", session_id=session)
+        gone = await failed(asker, "follow", session_id=session, cursor=cursor)
+
+    assert ({"accepted": True}, {"interrupted": False}) == (said, cut)
+    assert ("snapshot", session, False) == (
+        first["events"][0]["kind"],
+        first["events"][0]["state"]["id"],
+        first["ended"],
+    )
+    assert ["user", "agent"] == [event["speaker"] for event in events if event["kind"] == "utterance"]
+    assert ("Hello.", "voice") == (state["utterances"][0]["text"], state["kind"])
+    assert "timings" not in state
+    assert ["Hello.", "Hello."] == [utterance["text"] for utterance in ended["utterances"]]
+    assert "There is no session of that id." in gone
+
+
+async def test_the_end_of_a_conversation_is_told_once(asking: Asking) -> None:
+    def short(wish: Wish) -> Session:
+        return Session(ScriptedListener(["Hello."]), EchoResponder(), SilentVoice(), wish.policy)
+
+    async with asking(create_app(token=TOKEN, open_fake=short)) as asker:
+        session = (await called(asker, "start", kind="voice", transport="fake"))["id"]
+        cursor, ended = "", False
+        with anyio.fail_after(SLOW_MACHINE_S):
+            while not ended:
+                last = await called(asker, "follow", session_id=session, cursor=cursor)
+                cursor, ended = last["cursor"], last["ended"]
+        after = await called(asker, "follow", session_id=session, cursor=last["cursor"])
+
+    assert ("ended", "finished", True) == (
+        last["events"][-1]["kind"],
+        last["events"][-1]["reason"],
+        last["ended"],
+    )
+    assert ([], True) == (after["events"], after["ended"])
+
+
+async def test_a_text_session_answers_with_what_belongs_to_the_turn(asking: Asking) -> None:
+    provider = ScriptedProvider([TextDelta("Hello"), TextDelta(" world")])
+    manager = Manager(MemoryThreads(), provider, lambda _: Step())
+    async with manager, asking(create_app(token=TOKEN, manager=manager)) as asker:
+        session = (await called(asker, "start", kind="text"))["id"]
+        cursor = (await called(asker, "follow", session_id=session))["cursor"]
+        said = await called(asker, "say", session_id=session, text="hi")
+        with anyio.fail_after(SLOW_MACHINE_S):
+            told = await called(asker, "follow", session_id=session, cursor=cursor, kinds=["text"], most=1)
+
+    (answer,) = told["events"]
+    assert ("text", "Hello world", said["event_id"]) == (
+        answer["kind"],
+        answer["content"],
+        answer["context"]["event_id"],
+    )
+
+
+async def test_what_does_not_happen_is_waited_for_no_longer_than_asked(asking: Asking) -> None:
+    async with asking(create_app(token=TOKEN)) as asker:
+        session = (await called(asker, "start", kind="voice", transport="fake"))["id"]
+        first = await called(asker, "follow", session_id=session)
+        began_s = anyio.current_time()
+        second = await called(asker, "follow", session_id=session, cursor=first["cursor"], wait_s=0.5)
+        took_s = anyio.current_time() - began_s
+
+    assert ([], first["cursor"], False) == (second["events"], second["cursor"], second["ended"])
+    assert 0.4 <= took_s <= SLOW_MACHINE_S
+
+
+async def test_what_is_wrong_is_told_with_the_fix(asking: Asking) -> None:
+    async with asking(create_app(token=TOKEN)) as asker:
+        session = (await called(asker, "start", kind="voice", transport="fake"))["id"]
+        gone = await failed(asker, "say", session_id="nobody", text="hi")
+        blank = await failed(asker, "say", session_id=session, text=" ")
+        patience = await failed(asker, "follow", session_id=session, wait_s=3600)
+        many = await failed(asker, "follow", session_id=session, most=0)
+        kinds = await failed(asker, "follow", session_id=session, kinds=["nonsense"])
+        unknown = await failed(asker, "start", kind="song")
+    async with asking(create_app(token=TOKEN), token="another") as stranger:
+        out = await failed(stranger, "state", session_id=session)
+
+    assert "Look at GET /sessions" in gone
+    assert "text: it is blank" in blank
+    assert "wait_s: 3600" in patience
+    assert "most: 0 is out of range. Use" in many
+    assert "nonsense" in kinds
+    assert "voice" in unknown
+    assert "token is missing or wrong. Take the token" in out
+    assert "another" not in out
+
+
+async def test_a_long_conversation_is_told_by_its_newest_turns(asking: Asking) -> None:
+    turns = [f"turn {number}" for number in range(MOST_UTTERANCES)]
+
+    def long(wish: Wish) -> Session:
+        return Session(ScriptedListener(turns, stays_open=True), EchoResponder(), SilentVoice(), wish.policy)
+
+    async with asking(create_app(token=TOKEN, open_fake=long)) as asker:
+        session = (await called(asker, "start", kind="voice", transport="fake"))["id"]
+        with anyio.fail_after(SLOW_MACHINE_S):
+            state: dict[str, Any] = {}
+            while state.get("earlier_utterances") != MOST_UTTERANCES:
+                await called(asker, "follow", session_id=session, most=200, wait_s=0.2)
+                state = await called(asker, "state", session_id=session)
+
+    assert (MOST_UTTERANCES, turns[-1]) == (len(state["utterances"]), state["utterances"][-1]["text"])
