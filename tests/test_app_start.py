@@ -52,6 +52,8 @@ async def test_what_hears_is_imported_by_a_worker_before_the_event_loop_makes_it
             talk.session.start()
             await anext(events)
         assert (True, True) == made[-1]
+        assert talk.session.health is not None
+        assert talk.health().blocks <= talk.session.health().blocks
 
 
 async def test_a_detector_that_is_damaged_is_told_before_a_device_is_opened(
