@@ -7,34 +7,41 @@ memory object streams do, and because `publish` then needs neither a task nor an
 import logging
 import secrets
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import anyio.lowlevel
 
+from discussion_helper.backlog import Backlog, Standing
 from discussion_helper.event import COARSE_KINDS, FINE_KINDS, Event
+from discussion_helper.following import Following
 from discussion_helper.overflow import Block, DropNewest, DropOldest, Overflow
 from discussion_helper.subscription import Subscription
 from discussion_helper.watchers import Watchers
+from discussion_helper.weight import weight_of
 
 __all__ = [
     "COARSE_KINDS",
     "FINE_KINDS",
     "PACE",
+    "Backlog",
     "Block",
     "DropNewest",
     "DropOldest",
     "Event",
     "EventHub",
+    "Following",
     "Numbered",
     "Overflow",
+    "Standing",
     "Subscription",
 ]
 
 T = TypeVar("T")
 U = TypeVar("U")
+S = TypeVar("S", bound=Subscription[Any])
 
 _log = logging.getLogger(__name__)
 
@@ -67,6 +74,8 @@ class EventHub(Generic[T]):
         self.waited_for = self._watchers.waited_for
         """Those whose overflow is Block; while there are none, `room_for` need not be awaited."""
         self._last_words: tuple[T, ...] | None = None
+        self._weighed = self._weight = 0
+        self._at_close: list[Callable[[], object]] = []
         self.epoch = secrets.token_hex(4)
         """Whose numbers these are: another hub, as of a stream attached again, counts anew."""
         self.sequence = 0
@@ -132,52 +141,70 @@ class EventHub(Generic[T]):
         self, select: Callable[[T], U | None], *, overflow: Overflow[U], capacity: int | None = None
     ) -> Subscription[U]:
         """The same for who wants the items in another form: what `select` makes of them, where it is not None."""
-        held = [taken for _, taken in _taken(select, enumerate(self._last_words or ()))]
-        return self._admit(select, held, overflow, capacity or self._capacity)
+        place = self._watchers.place()
+        leave = partial(self._watchers.leave, place)
+        held = capacity or self._capacity
+        subscription = Subscription(select=select, overflow=overflow, capacity=held, leave=leave)
+        for _, taken in _taken(select, enumerate(self._last_words or ())):
+            subscription.take(taken)
+        return self._enter(place, subscription)
 
     def follow(
         self,
         select: Callable[[T], U | None],
         *,
-        overflow: Overflow[Numbered[U]],
-        capacity: int | None = None,
+        backlog: Backlog[Numbered[U]],
+        gap: Callable[[int], U],
         after: int | None = None,
-    ) -> Subscription[Numbered[U]] | None:
-        """`subscribe_as` with the items' numbers; it begins with what came after item number `after`, in one step.
+    ) -> Following[Numbered[U]] | None:
+        """What `select` makes of the items, with their numbers, for who may come back; from now on, or after a number.
 
-        Nothing is missed then, and nothing comes twice. None when some of what came after it is no longer kept.
+        It begins with what came after item number `after`, in one step: nothing is missed then, and nothing comes
+        twice. None when some of that is no longer kept, or when it is more than the `backlog`, an empty one, may hold.
+        `gap` makes what stands for so many items that were lost, whose number is 0; it is the last one.
         """
         missed = list(enumerate(self._last_words or (), self.behind + 1)) if after is None else self.since(after)
         if missed is None:
             return None
+        for number, taken in _taken(select, missed):
+            if not backlog.add(Numbered(number, taken), weight_of(taken)):
+                return None
 
         def numbered(item: T) -> Numbered[U] | None:
             taken = select(item)
             return None if taken is None else Numbered(self.sequence, taken)
 
-        held = [Numbered(number, taken) for number, taken in _taken(select, missed)]
-        return self._admit(numbered, held, overflow, max(capacity or self._capacity, len(held)))
+        place = self._watchers.place()
+        return self._enter(
+            place,
+            Following(
+                select=numbered,
+                weigh=self._weigh,
+                backlog=backlog,
+                gap=lambda missed: Numbered(0, gap(missed)),
+                leave=partial(self._watchers.leave, place),
+            ),
+        )
+
+    def _weigh(self, item: T) -> int:
+        """Of the newest item; once for all who ask."""
+        if self._weighed != self.sequence:
+            self._weighed, self._weight = self.sequence, weight_of(item)
+        return self._weight
 
     @property
     def behind(self) -> int:
         """Number of the newest item that a watcher who comes now does not get."""
         return self.sequence - len(self._last_words or ())
 
-    def _admit(
-        self, select: Callable[[T], U | None], held: Sequence[U], overflow: Overflow[U], capacity: int
-    ) -> Subscription[U]:
-        """A watcher who has `held` already, and gets what is published from now on."""
-        number = self._watchers.place()
-        leave = partial(self._watchers.leave, number)
-        subscription = Subscription(select=select, overflow=overflow, capacity=capacity, leave=leave)
-        for taken in held:
-            subscription.take(taken)
+    def _enter(self, place: int, watcher: S) -> S:
+        """It gets what is published from now on."""
         if self._last_words is None:
-            self._watchers.enter(number, subscription)
-            self.pause_at = min(self.pause_at, self.sequence + max(1, capacity // 2))
+            self._watchers.enter(place, watcher)
+            self.pause_at = min(self.pause_at, self.sequence + max(1, watcher.capacity // 2))
         else:
-            subscription.finish()
-        return subscription
+            watcher.finish()
+        return watcher
 
     def since(self, sequence: int) -> list[tuple[int, T]] | None:
         """What came after item number `sequence`, with numbers; None when some of it is no longer kept."""
@@ -195,6 +222,14 @@ class EventHub(Generic[T]):
             self.publish(item)
         self._last_words = last_words
         self._watchers.finish()
+        for tell in self._at_close:
+            tell()
+        self._at_close.clear()
+
+    def at_close(self, tell: Callable[[], object]) -> None:
+        """Have `tell` called when the last words were published; never when they were before this."""
+        if self._last_words is None:
+            self._at_close.append(tell)
 
     def __len__(self) -> int:
         """Watchers now."""

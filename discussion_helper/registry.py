@@ -1,13 +1,14 @@
 """The registry: every conversation this process is holding, in memory."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 import anyio
 
-from discussion_helper.clock import now
+from discussion_helper.clock import SessionClock, now
 from discussion_helper.event_loop import start_in
-from discussion_helper.events import Event, Subscription
+from discussion_helper.events import DropOldest, Event, EventHub, Subscription
 from discussion_helper.types import Conversation, Floor
 
 __all__ = ["KEPT_S", "LOOK_EVERY_S", "Running", "Sessions"]
@@ -25,6 +26,11 @@ class Running(Protocol):
 
     id: str
     started: bool
+
+    @property
+    def hub(self) -> EventHub[Any]:
+        """Where its events are published; closed at its end."""
+        ...
 
     @property
     def ended(self) -> bool:
@@ -75,6 +81,10 @@ class Sessions(Generic[R]):
         self._seen_ended: dict[str, float] = {}
         self._next_look = 0.0
         self._added: list[Callable[[R], object]] = []
+        self.clock = SessionClock()
+        """Seconds since the first session came."""
+        self.hub: EventHub[Event] = EventHub(overflow=DropOldest(Event.gap))
+        """Tells `opened` and `ended` of every session, with its `id`. It stays open."""
 
     def add(self, session: R) -> R:
         """Register a session and return it, in the place of an ended one of its id.
@@ -83,13 +93,20 @@ class Sessions(Generic[R]):
         """
         if now() >= self._next_look:
             self._forget_old()
-        held = self._sessions.get(session.id, session)
+        known = self._sessions.get(session.id)
+        held = session if known is None else known
         if held is not session and not held.ended:
             raise ValueError(f"id: another session is already called {session.id}")
         self._seen_ended.pop(session.id, None)
+        if held is not session:
+            del self._sessions[session.id]  # the new one is the last one
         self._sessions[session.id] = session
         for tell in tuple(self._added):
             tell(session)
+        if session is not known and not session.ended:
+            self.clock.start()
+            self._tell("opened", session.id)
+            session.hub.at_close(partial(self._tell, "ended", session.id))
         return session
 
     def tell_added(self, tell: Callable[[R], object]) -> Callable[[], None]:
@@ -101,6 +118,9 @@ class Sessions(Generic[R]):
                 self._added.remove(tell)
 
         return remove
+
+    def _tell(self, kind: str, session_id: str) -> None:
+        self.hub.publish(Event(kind, self.clock.now(), {"id": session_id}))
 
     def get(self, session_id: str) -> R | None:
         """The session with that id, live or ended not long ago; None if unknown."""

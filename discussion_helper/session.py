@@ -17,6 +17,7 @@ from discussion_helper.failures import told
 from discussion_helper.not_understood import Kind
 from discussion_helper.parts import Listener, Mutable, Responder, TalkKey, Thread, Voice
 from discussion_helper.policy import Policy
+from discussion_helper.present import Present
 from discussion_helper.registry import Sessions
 from discussion_helper.turns import Announcement, Typed
 from discussion_helper.types import Conversation, Floor, Utterance, speaker_of
@@ -67,8 +68,7 @@ class Session:
         self._supervisor: Background[None] = Background(self._supervise, name="a session")
         self._wake = anyio.Event()
         self._stopping = False
-        self._attention = ""
-        self._microphone = ""
+        self._present = Present()
         self.transport = ""
         """How it is talked to, where whoever opened it says so; it is in the state then."""
         self.health: Callable[[], Any] | None = None
@@ -184,20 +184,22 @@ class Session:
 
         `attention`: what the last event of that kind told, "awake", "asleep", "pressed" or "released"; "" where there
         was none, or it is over. `transport` and `microphone` (of its last `device` event) where known.
+        `live` and `decisions`: what goes on beside the transcript, see `Present.as_dict`.
         """
-        told = {"transport": self.transport, "microphone": self._microphone}
+        told = {"transport": self.transport, "microphone": self._present.microphone}
         return {
             "id": self.id,
             "kind": "voice",
             "running": self.started and not self.ended,
             "elapsed_s": round(self.discussion.clock.now(), 3),
             "turn_policy": self.discussion.policy.turn_policy,
-            "attention": self._attention,
+            "attention": self._present.attention,
             **{name: value for name, value in told.items() if value},
             **self._ending,
             **self.discussion.conversation.as_dict(),
             "speculation": self.discussion.speculation.as_dict(),
             "shed": self.discussion.sheds.as_dict(),
+            **self._present.as_dict(),
         }
 
     # -- the background
@@ -248,13 +250,11 @@ class Session:
         self.discussion.abandon()
         self.ended = True
         error = "; ".join(dict.fromkeys([*([told(*failures)] if failures else []), *problems]))
-        self._attention = ""
+        self._present.end()
         self._ending = {"reason": reason} | ({"error": error} if error else {})
         self.hub.close(Event("ended", self.discussion.clock.now(), dict(self._ending)))
 
     def _observe(self, kind: str, data: dict[str, Any]) -> None:
-        if kind == "attention":
-            self._attention = str(data.get("state", ""))
-        if kind == "device" and data.get("which") == "microphone":
-            self._microphone = str(data.get("state", ""))
-        self.hub.publish(Event(kind, self.discussion.clock.now(), data))
+        event = Event(kind, self.discussion.clock.now(), data)
+        self._present.take(event)
+        self.hub.publish(event)

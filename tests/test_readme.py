@@ -12,12 +12,14 @@ from starlette.routing import Route, WebSocketRoute
 
 from discussion_helper.command_line import COMMANDS
 from discussion_helper.events import COARSE_KINDS, FINE_KINDS, DropOldest, EventHub
+from discussion_helper.present import DECISIONS_KEPT
 from discussion_helper.session import Session
 from discussion_helper.text import Step
 from discussion_helper.text.inbox import INBOX
 from discussion_helper.text.step import BUFFER
 from discussion_helper.web import Limits, create_app
 from discussion_helper.web.feed import OUTPUT_KINDS
+from discussion_helper.web.followed import HELD
 from discussion_helper.web.keys import LONG_ENOUGH
 
 ROOT = Path(__file__).parents[1]
@@ -136,6 +138,9 @@ def test_the_bounds_that_it_names_are_those_there_are() -> None:
     assert f"{limits.burst_s:g} seconds' worth" in HTTP
     assert f"headers: {limits.headers // 1024} KiB" in HTTP
     assert f"headers within {limits.headers_s:g} s" in HTTP
+    assert f"{HELD:,} events wait, or {limits.held_bytes // 1024**2} MiB of them" in HTTP
+    assert f"after {limits.send_s:g} s in which nothing is read" in HTTP
+    assert f"`decisions` are the last {DECISIONS_KEPT}" in HTTP
     assert f"buffer={BUFFER}" in README
     assert f"{INBOX:,} may wait" in README
 

@@ -39,6 +39,7 @@ LAYERS = (  # from the bottom; a module imports from its own layer and those bel
     ("models",),
     (
         *("event", "events", "overflow", "subscription", "watchers", "background", "closing", "generation"),
+        *("backlog", "following", "weight"),
         *("iteration", "onset", "parts", "going_on", "governor", "readying", "storing", "turns"),
     ),
     (
@@ -50,6 +51,7 @@ LAYERS = (  # from the bottom; a module imports from its own layer and those bel
         "speculation",
         "taking_back",
         "not_understood",
+        "present",
         "beginning",
         "discussion",
         "session",

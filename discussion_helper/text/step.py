@@ -11,7 +11,7 @@ from discussion_helper.clock import SessionClock
 from discussion_helper.errors import SettingError
 from discussion_helper.events import DropNewest, EventHub
 from discussion_helper.iteration import closing
-from discussion_helper.text.artifacts import Artifact, Delta, check_artifact, is_delta, is_ours
+from discussion_helper.text.artifacts import Artifact, Delta, TextDelta, check_artifact, is_delta, is_ours
 from discussion_helper.text.errors import SaveError, StoreBusyError, TurnCancelledError
 from discussion_helper.text.inputs import EventContext
 from discussion_helper.text.merging import Merger
@@ -98,6 +98,10 @@ class Step:
         """Of the event that is being processed: everything emitted carries it."""
         self.waits = True
         """Watchers who must not miss anything are waited for."""
+        self.saying: list[str] = []
+        """What the model has said so far of a turn that is not complete, piece by piece."""
+        self.untold: dict[int, Turn] = {}
+        """Turns that may be in the state while no watcher was told of them, by their identity."""
         self.over = False
         """The event is over; whoever still holds on to this step emits nothing more."""
 
@@ -213,6 +217,8 @@ class Step:
                         await self._keep(merger.flush(), kept)
                         kept += [artifact] if is_ours(artifact) else []
                     await self._show(artifact)
+                    if isinstance(artifact, TextDelta):
+                        self.saying.append(artifact.content)
                     await self.hub.pause()  # whoever follows has it now, not after the turn; a flood holds nobody up
         except Exception:
             await self._keep(merger.flush(), kept)
@@ -239,10 +245,14 @@ class Step:
         if self.over:
             raise TurnCancelledError
         turn = Turn(role, artifacts)
-        failure = await self._recorded(state, turn)
-        if failure is not None and (role == "user" or _is_for_good(failure)):
-            raise failure
-        await self._tell(turn)
+        self.untold[id(turn)] = turn
+        try:
+            failure = await self._recorded(state, turn)
+            if failure is not None and (role == "user" or _is_for_good(failure)):
+                raise failure
+            await self._tell(turn)
+        finally:
+            self.untold.pop(id(turn), None)
         if failure is not None:
             raise failure
         await self._handled(state, turn)
@@ -254,6 +264,9 @@ class Step:
         try:
             await self._turn_to_emit(event)
         finally:
+            self.untold.pop(id(turn), None)
+            if turn.role == "assistant" and turn.text:
+                self.saying.clear()
             self.give(stamped(event, self.clock.now()))
 
     async def _recorded(self, state: State, turn: Turn) -> SaveError | StoreBusyError | None:

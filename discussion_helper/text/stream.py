@@ -128,14 +128,19 @@ class Stream:
 
     @property
     def state(self) -> dict[str, Any]:
-        """All that a watcher needs to catch up."""
+        """All that a watcher needs to catch up: what it was not told yet is not in it, and comes as an event.
+
+        `live`: `agent` is what the model has said so far of a turn that is not complete, and `thinking_since_s` when it
+        was asked, while nothing has come.
+        """
         return {
             "id": self.id,
             "kind": "text",
             "running": self.started and not self._closing,
             "pending": self.pending,
             "elapsed_s": round(self._step.clock.now(), 3),
-            **self.conversation.as_dict(),
+            **self._transcript.of(self.thread, self.floor, self._step.untold).as_dict(),
+            "live": {"agent": "".join(self._step.saying), "thinking_since_s": self._transcript.thinking_since_s},
         }
 
     def events(self, *kinds: str) -> Subscription[Event]:
@@ -289,6 +294,8 @@ class Stream:
 
     def _note_phase(self, phase: Phase) -> None:
         self._transcript.note(phase, self._step.clock.now())
+        if phase in ("cancelled", "done"):
+            self._step.saying.clear()
 
     # -- the end
 

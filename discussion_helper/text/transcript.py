@@ -1,6 +1,7 @@
 """A thread as the transcript that every session has."""
 
 from collections import deque
+from collections.abc import Collection
 from datetime import UTC, datetime
 
 from discussion_helper.text.outputs import Phase
@@ -34,9 +35,18 @@ class Transcript:
         elif phase == "streaming":
             self._timings.append(TurnTiming(think_s=at_s - self._asked_s))
 
-    def of(self, thread: Thread, floor: Floor) -> Conversation:
-        """What user and agent said, in order; times count from its beginning, what was said before it is at 0."""
-        told = (turn for turn in thread.state.turns if turn.role in ("user", "assistant") and turn.text)
+    @property
+    def thinking_since_s(self) -> float | None:
+        """When the model was asked that has not begun to answer; None where none is."""
+        return self._asked_s if self.floor is Floor.THINKING else None
+
+    def of(self, thread: Thread, floor: Floor, untold: Collection[int] = ()) -> Conversation:
+        """What user and agent said, in order; times count from its beginning, what was said before it is at 0.
+
+        Without turns of the thread of these identities, of which watchers were not told.
+        """
+        turns = (turn for turn in thread.state.turns if id(turn) not in untold)
+        told = (turn for turn in turns if turn.role in ("user", "assistant") and turn.text)
         return Conversation([self._utterance_of(turn) for turn in told], floor, list(self._timings))
 
     def _utterance_of(self, turn: Turn) -> Utterance:

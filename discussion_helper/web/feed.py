@@ -1,36 +1,44 @@
-"""What a watcher of a session gets: which items of its hub, and how each looks as JSON."""
+"""What a watcher of a session gets: which items of its hub, how each looks as JSON, and what need not wait for it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
-from discussion_helper.events import COARSE_KINDS, FINE_KINDS, DropOldest, Event, EventHub, Numbered, Subscription
+from discussion_helper.events import (
+    COARSE_KINDS,
+    FINE_KINDS,
+    Backlog,
+    Event,
+    EventHub,
+    Following,
+    Numbered,
+    Standing,
+)
 from discussion_helper.registry import Running
 from discussion_helper.text.artifacts import ARTIFACTS
 from discussion_helper.text.outputs import OutputEvent, as_wire
 from discussion_helper.text.stream import Stream
 from discussion_helper.text.watching import Watching
+from discussion_helper.web.followed import HELD, Missed
 from discussion_helper.web.problems import Problem
 
-__all__ = ["HELD", "OUTPUT_KINDS", "Feed", "Watched", "checked_kinds"]
+__all__ = ["OUTPUT_KINDS", "Feed", "checked_kinds"]
 
-HELD = 1024
-"""Items held for one watcher."""
 OUTPUT_KINDS = ("turn_complete", "lifecycle", "error", "properties", *ARTIFACTS)
 """What a text stream gives beside the events that every session has."""
 
 _SESSION_KINDS = (*COARSE_KINDS, *FINE_KINDS)
 _LOOKED_BACK = (256, 64, 16, 4, 1)
 """Items before the one that a watcher resumes after."""
-
-
-class Watched(Running, Protocol):
-    """A session that can be followed."""
-
-    @property
-    def hub(self) -> EventHub[Any]:
-        """Where its events are published."""
-        ...
+_ORDINARY = Standing()
+_STANDINGS: Mapping[tuple[str, str], Standing] = {
+    ("level", ""): Standing("level", voids="level"),
+    ("partial", "user"): Standing("user", voids="user"),  # all that was said so far is in the newest one
+    ("partial", "agent"): Standing("agent"),  # each is one more piece of the reply
+    ("utterance", "user"): Standing(voids="user"),
+    ("utterance", "agent"): Standing(voids="agent"),
+}
+"""By kind and speaker."""
 
 
 def checked_kinds(asked: Iterable[str], known: Iterable[str]) -> frozenset[str]:
@@ -42,11 +50,17 @@ def checked_kinds(asked: Iterable[str], known: Iterable[str]) -> frozenset[str]:
 
 
 class Feed:
-    """The items of one session for one watcher. No kinds = the coarse ones, "*" = all that every session has."""
+    """A `Followed`, for one watcher. No kinds = the coarse ones, "*" = all that every session has.
 
-    def __init__(self, session: Watched, kinds: Iterable[str] = ()) -> None:
+    Of what waits for a watcher that does not keep up a `level` is replaced by the next one, and so is what the user
+    has said so far; a finished turn makes void what was told of it before. Nothing else is ever left out: where more
+    than HELD items or `most_bytes` wait, all of them go, and a gap ends the stream.
+    """
+
+    def __init__(self, session: Running, kinds: Iterable[str] = (), *, most_bytes: int) -> None:
         """Raises Problem for an unknown kind."""
         self._session = session
+        self._most_bytes = most_bytes
         self._text = isinstance(session, Stream)
         output = OUTPUT_KINDS if self._text else ()
         asked = checked_kinds(kinds, (*_SESSION_KINDS, "gap", "*", *output))
@@ -54,11 +68,21 @@ class Feed:
         self._kinds = wanted & set(_SESSION_KINDS)
         self._output = wanted & set(output)
 
-    def follow(self, after: int | None = None) -> Subscription[Numbered[Any]] | None:
-        """From now on, or from after item number `after`; None when that is no longer kept."""
-        gap: DropOldest[Numbered[Any]] = DropOldest(lambda missed, _: Numbered(0, _Missed(missed)))
+    @property
+    def hub(self) -> EventHub[Any]:
+        """See `Followed`."""
+        return self._session.hub
+
+    def follow(self, after: int | None = None) -> Following[Numbered[Any]] | None:
+        """See `Followed`."""
+        backlog: Backlog[Numbered[Any]] = Backlog(items=HELD, weight=self._most_bytes, standing=_standing_of)
         select = self._of_stream(after) if self._text else self._of_session
-        return self._session.hub.follow(select, overflow=gap, capacity=HELD, after=after)
+        return self._session.hub.follow(select, backlog=backlog, gap=Missed, after=after)
+
+    def snapshot(self) -> dict[str, Any]:
+        """See `Followed`."""
+        state = self._session.state
+        return {"at_s": state["elapsed_s"], "state": state}
 
     def _of_session(self, event: Event) -> Event | None:
         return event if event.kind in self._kinds else None
@@ -85,12 +109,8 @@ class Feed:
         return []
 
     def rendered(self, item: Any) -> list[dict[str, Any]]:
-        """The events that the item is, in order."""
-        if isinstance(item, _Missed):
-            return [{"kind": "gap", "missed": item.number}]
-        if isinstance(item, Event):
-            return [item.as_dict()]
-        return self._lines_of(item)
+        """See `Followed`."""
+        return self._lines_of(item) if isinstance(item, _Shown) else [item.as_dict()]
 
     def _lines_of(self, item: "_Shown") -> list[dict[str, Any]]:
         shown = [] if item.event is None else [item.event.as_dict()]
@@ -106,8 +126,13 @@ class _Shown:
     output: OutputEvent | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Missed:
-    """In the place of items that were lost."""
+def _standing_of(one: Numbered[Any]) -> Standing:
+    item = one.item
+    if isinstance(item, Event):
+        return _of_event(item)
+    standing = _ORDINARY if item.event is None else _of_event(item.event)
+    return standing if item.output is None else Standing(voids=standing.voids)  # the output itself waits
 
-    number: int
+
+def _of_event(event: Event) -> Standing:
+    return _STANDINGS.get((event.kind, str(event.data.get("speaker", ""))), _ORDINARY)

@@ -26,7 +26,9 @@ class Limits:
     body_s: float = 10.0
     """Until a request's body is there."""
     send_s: float = 30.0
-    """How long a watcher may leave a full connection unread; it can resume then."""
+    """How long a watcher may leave a full connection unread before that is closed; it can resume then."""
+    held_bytes: int = 1024 * 1024
+    """Of the events that wait for one watcher, or one event that is larger; with more it is too far behind."""
     heartbeat_s: float = 15.0
     """Between signs of life in a stream: proxies close what is silent for a minute, some after 30 s."""
 

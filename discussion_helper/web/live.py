@@ -14,8 +14,10 @@ from discussion_helper.waiters import Waiters
 from discussion_helper.web.limits import Limits
 from discussion_helper.web.problems import Problem
 
-__all__ = ["LAST_CHUNK_S", "Lasting", "Live", "LiveResponse"]
+__all__ = ["ALL", "LAST_CHUNK_S", "Lasting", "Live", "LiveResponse"]
 
+ALL = ""
+"""In the place of a session's id: of those that follow which sessions there are, and last as long as the server."""
 LAST_CHUNK_S = 0.25
 """How long the end of a stream may take to be handed over."""
 
@@ -27,9 +29,10 @@ class Live:
         self.limits = limits
         self._closing = anyio.Event()
         self._watchers: Counter[str] = Counter()
-        self._left = Waiters()
         self._given: set[Lasting] = set()
         self._lost = 0
+        self._stuck: Counter[str] = Counter()
+        self._changed = Waiters()
 
     def close(self) -> None:
         """End every answer that lasts; the server stops. Idempotent; from the event loop's thread."""
@@ -39,10 +42,13 @@ class Live:
         """Wait for that."""
         await self._closing.wait()
 
-    async def empty(self) -> None:
-        """Wait until no answer lasts."""
-        while self._watchers:
-            await self._left.wait()
+    async def handed_over(self) -> None:
+        """Wait until no session's answer lasts; for those that nobody reads no longer than LAST_CHUNK_S."""
+        while _of_sessions(self._watchers) > _of_sessions(self._stuck):
+            await self._changed.wait()
+        with anyio.move_on_after(LAST_CHUNK_S):
+            while _of_sessions(self._watchers):
+                await self._changed.wait()
 
     def watchers(self, session_id: str) -> int:
         """Answers of one session that last now."""
@@ -69,6 +75,19 @@ class Live:
             self._lost += given.dropped
 
     @contextmanager
+    def sending(self, session_id: str) -> Iterator[None]:
+        """Inside the block somebody is sent something; if anything else runs meanwhile, it is because nobody reads."""
+        self._stuck[session_id] += 1
+        self._changed.wake()
+        try:
+            yield
+        finally:
+            self._stuck[session_id] -= 1
+            if not self._stuck[session_id]:
+                del self._stuck[session_id]
+            self._changed.wake()
+
+    @contextmanager
     def place(self, session_id: str) -> Iterator[None]:
         """Be one of a session's watchers. Raises Problem when there are too many."""
         if self._closing.is_set():
@@ -86,7 +105,7 @@ class Live:
             self._watchers[session_id] -= 1
             if not self._watchers[session_id]:
                 del self._watchers[session_id]
-            self._left.wake()
+            self._changed.wake()
 
 
 class Lasting(Protocol):
@@ -123,7 +142,10 @@ class Lasting(Protocol):
 
 
 class LiveResponse(Response):
-    """Sends what somebody gives, until one of the three ends it."""
+    """Sends what somebody gives, until one of the three ends it.
+
+    The answer to a watcher who does not read is broken off, without waiting for its end to be read.
+    """
 
     def __init__(self, live: Live, session_id: str, given: Lasting) -> None:
         super().__init__(headers={"X-Accel-Buffering": "no"}, media_type=given.media_type)
@@ -131,6 +153,7 @@ class LiveResponse(Response):
         self._live = live
         self._session_id = session_id
         self._given = given
+        self._unread = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
         with self._live.place(self._session_id), self._live.counted(self._given):
@@ -149,15 +172,18 @@ class LiveResponse(Response):
             start_in(tasks, self._given.beside)
             await self._send_chunks(send)
             tasks.cancel_scope.cancel()
-        with anyio.move_on_after(LAST_CHUNK_S):
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        if not self._unread:
+            with anyio.move_on_after(LAST_CHUNK_S):
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _send_chunks(self, send: Send) -> None:
         async with aclosing(self._given.chunks()) as chunks:
             async for chunk in chunks:
-                with anyio.move_on_after(self._live.limits.send_s) as time:
+                self._unread = True
+                with self._live.sending(self._session_id), anyio.move_on_after(self._live.limits.send_s):
                     await send({"type": "http.response.body", "body": chunk, "more_body": True})
-                if time.cancelled_caught:  # nobody reads
+                    self._unread = False
+                if self._unread:
                     return
 
     async def _end_with_watcher(self, receive: Receive, scope: anyio.CancelScope) -> None:
@@ -168,3 +194,7 @@ class LiveResponse(Response):
     async def _end_with_server(self, scope: anyio.CancelScope) -> None:
         await self._live.closed()
         scope.cancel()
+
+
+def _of_sessions(answers: Counter[str]) -> int:
+    return answers.total() - answers[ALL]

@@ -11,7 +11,7 @@ from discussion_helper.text.inputs import UserMessageEvent
 from discussion_helper.text.outputs import ErrorEvent, LifecycleEvent, OutputEvent, as_wire, is_droppable
 from discussion_helper.text.stream import Stream
 from discussion_helper.web.encoding import encoded
-from discussion_helper.web.feed import HELD
+from discussion_helper.web.followed import HELD
 
 __all__ = ["USUAL_KINDS", "TurnStream"]
 

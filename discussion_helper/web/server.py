@@ -103,7 +103,7 @@ class Server(uvicorn.Server):
                 await _ended(self._app.state.opener.aclose)
             if self._ending is not None:
                 await _ended(self._ending)
-                await self._app.state.live.empty()
+                await self._app.state.live.handed_over()
         self._app.state.live.close()
         await super().shutdown(sockets)
 

@@ -1,4 +1,4 @@
-"""/sessions: open, look at, follow, end."""
+"""/sessions: open, look at, follow, end; /events: follow which there are."""
 
 from typing import Any
 
@@ -9,10 +9,11 @@ from starlette.routing import Route
 from discussion_helper.registry import Sessions
 from discussion_helper.types import Conversation
 from discussion_helper.web.bodies import OpeningBody, read_body
-from discussion_helper.web.bookmark import Bookmark
 from discussion_helper.web.encoding import Answer
 from discussion_helper.web.feed import Feed
-from discussion_helper.web.live import Live, LiveResponse
+from discussion_helper.web.followed import Followed
+from discussion_helper.web.listing import Listing
+from discussion_helper.web.live import ALL, Live, LiveResponse
 from discussion_helper.web.opening import Opener
 from discussion_helper.web.origins import client_of
 from discussion_helper.web.problems import Problem
@@ -42,6 +43,7 @@ class SessionRoutes:
             Route("/sessions/{session_id}", self._show, methods=["GET"]),
             Route("/sessions/{session_id}", self._end, methods=["DELETE"]),
             Route("/sessions/{session_id}/events", self._follow, methods=["GET"]),
+            Route("/events", self._follow_all, methods=["GET"]),
         ]
 
     async def _list(self, _: Request) -> Response:
@@ -64,14 +66,22 @@ class SessionRoutes:
     async def _follow(self, request: Request) -> Response:
         session = session_of(self._sessions, request)
         asked = ",".join(request.query_params.getlist("kinds"))
-        feed = Feed(session, [kind.strip() for kind in asked.split(",") if kind.strip()])
-        place = Bookmark.parse(request.headers.get("last-event-id", ""))
-        if has_all(session, place):
+        kinds = [kind.strip() for kind in asked.split(",") if kind.strip()]
+        feed = Feed(session, kinds, most_bytes=self._live.limits.held_bytes)
+        return self._events(request, session.id, feed)
+
+    async def _follow_all(self, request: Request) -> Response:
+        return self._events(request, ALL, Listing(self._sessions, most_bytes=self._live.limits.held_bytes))
+
+    def _events(self, request: Request, whose: str, followed: Followed) -> Response:
+        last_id = request.headers.get("last-event-id", "").strip()
+        if has_all(followed.hub, last_id):
             return Response(status_code=204)
         if request.method == "HEAD":
             return Response(media_type=EventStream.media_type)
-        events = EventStream(session, feed, place, heartbeat_s=self._live.limits.heartbeat_s)
-        return LiveResponse(self._live, session.id, events)
+        return LiveResponse(
+            self._live, whose, EventStream(followed, last_id, heartbeat_s=self._live.limits.heartbeat_s)
+        )
 
 
 def _transcript(conversation: Conversation) -> dict[str, Any]:

@@ -1,14 +1,14 @@
-"""A session's events as server-sent events, from where the watcher left off."""
+"""What is followed as server-sent events, from where the watcher left off."""
 
 from collections.abc import AsyncGenerator
 from typing import Any
 
 import anyio
 
-from discussion_helper.events import Numbered, Subscription
+from discussion_helper.events import EventHub, Following, Numbered
 from discussion_helper.web.bookmark import Bookmark
 from discussion_helper.web.encoding import encoded
-from discussion_helper.web.feed import Feed, Watched
+from discussion_helper.web.followed import Followed
 
 __all__ = ["RETRY_MS", "EventStream", "has_all"]
 
@@ -17,24 +17,32 @@ RETRY_MS = 1000
 _HEARTBEAT = b":\n\n"
 
 
-def has_all(session: Watched, place: Bookmark | None) -> bool:
-    """The watcher has seen the session's last event: a stream would be empty, and a browser would ask for ever."""
-    hub = session.hub
-    return hub.behind < hub.sequence and place == Bookmark(hub.epoch, hub.sequence)
+def has_all(hub: EventHub[Any], last_id: str) -> bool:
+    """The watcher has seen the last event: a stream would be empty, and a browser would ask for ever."""
+    return hub.behind < hub.sequence and Bookmark.parse(last_id) == Bookmark(hub.epoch, hub.sequence)
 
 
 class EventStream:
-    """A `Lasting` answer: from `place` on where the session still has what came since; else its state comes first."""
+    """A `Lasting` answer: from the event of `last_id` on where what came since is kept; else the state comes first.
+
+    That is a `snapshot`. It says `stale` to a watcher that had an id, and `why` it did not get what it missed:
+    "epoch" where that is an id of another run of the session or the server, "behind" where more has come since than is
+    kept, "unknown" where it is an id of nothing that was told.
+
+    A watcher that does not keep up has a `gap` as its last event, which tells how many it has `missed`. It has no id,
+    so that who comes back with the last one gets these after all, or a snapshot.
+    """
 
     media_type = "text/event-stream"
 
-    def __init__(self, session: Watched, feed: Feed, place: Bookmark | None, *, heartbeat_s: float) -> None:
+    def __init__(self, followed: Followed, last_id: str, *, heartbeat_s: float) -> None:
+        """`last_id`: as the watcher gave it, whatever that is; "" = it has none."""
         self._heartbeat_s = heartbeat_s
-        self._session = session
-        self._feed = feed
-        self._place = place if place is not None and place.epoch == session.hub.epoch else None
+        self._followed = followed
+        self._last_id = last_id
+        self._place: Bookmark | None = None
         self._first = b""
-        self._following: Subscription[Numbered[Any]] | None = None
+        self._following: Following[Numbered[Any]] | None = None
 
     @property
     def dropped(self) -> int:
@@ -44,17 +52,23 @@ class EventStream:
     def begin(self) -> None:
         """Subscribe, and take the state of that very moment if the watcher needs it."""
         self._first = b"retry: %d\n\n" % RETRY_MS
-        if self._place is not None:
-            self._following = self._feed.follow(self._place.number)
-        if self._following is None:
-            self._place = None
-            self._following = self._feed.follow()
-            self._first += self._snapshot()
+        place = Bookmark.parse(self._last_id)
+        if place is not None and place.epoch == self._followed.hub.epoch:
+            self._following = self._followed.follow(place.number)
+        if self._following is not None:
+            self._place = place
+        else:
+            self._following = self._followed.follow()
+            self._first += self._snapshot({"stale": True, "why": self._why(place)} if self._last_id else {})
 
-    def _snapshot(self) -> bytes:
-        hub, state = self._session.hub, self._session.state
-        event = {"kind": "snapshot", "at_s": state["elapsed_s"], "state": state}
-        return _framed(event, Bookmark(hub.epoch, hub.behind))
+    def _why(self, place: Bookmark | None) -> str:
+        if place is not None and place.epoch != self._followed.hub.epoch:
+            return "epoch"
+        return "unknown" if place is None or place.number > self._followed.hub.sequence else "behind"
+
+    def _snapshot(self, stale: dict[str, Any]) -> bytes:
+        hub = self._followed.hub
+        return _framed({"kind": "snapshot", **stale, **self._followed.snapshot()}, Bookmark(hub.epoch, hub.behind))
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
         """The events, and a comment where there are none for long."""
@@ -71,8 +85,9 @@ class EventStream:
 
     def _of(self, one: Numbered[Any]) -> bytes:
         """The item's events; those that a resumed watcher has seen of it are left out."""
-        events = self._feed.rendered(one.item)
+        events = self._followed.rendered(one.item)
         seen = self._place.part if self._place is not None and one.number == self._place.number + 1 else 0
+        seen = seen if seen < len(events) else 0  # it was given for other kinds, of which the item was more events
         return b"".join(
             _framed(event, self._after(one.number, part, of=len(events)))
             for part, event in enumerate(events, 1)
@@ -80,13 +95,13 @@ class EventStream:
         )
 
     def _after(self, number: int, part: int, *, of: int) -> Bookmark | None:
-        return Bookmark.at(self._session.hub.epoch, number, part, of=of) if number else None
+        return Bookmark.at(self._followed.hub.epoch, number, part, of=of) if number else None
 
     async def beside(self) -> None:
         """Nothing."""
 
     async def aclose(self) -> None:
-        """Leave the session."""
+        """Leave."""
         if self._following is not None:
             await self._following.aclose()
 

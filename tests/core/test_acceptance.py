@@ -598,7 +598,7 @@ async def test_the_state() -> None:
     state = session.state
 
     keys = {"id", "kind", "floor", "running", "elapsed_s", "utterances", "timings", "interruption_rate"}
-    keys |= {"speculation", "shed", "turn_policy", "attention", "reason"}
+    keys |= {"speculation", "shed", "turn_policy", "attention", "live", "decisions", "reason"}
     assert keys == set(state)
     assert re.fullmatch("[A-Za-z0-9_-]{8,64}", state["id"])
     assert ("idle", False, 0.0) == (state["floor"], state["running"], state["interruption_rate"])

@@ -1,9 +1,12 @@
 """Clients inside this process, and real servers on free ports."""
 
+import importlib.util
 import json
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -125,6 +128,18 @@ def app_of() -> Callable[..., Starlette]:
         return create_app(*arguments, **({"token": None} | options))
 
     return make
+
+
+@pytest.fixture(scope="session")
+def reducer() -> Any:
+    """The module of the reference client."""
+    spec = importlib.util.spec_from_file_location("reducer_of_the_web_tests", Path(__file__).with_name("reducer.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where its dataclass looks for its types
+    spec.loader.exec_module(module)
+    return module
 
 
 def _closed(document: dict[str, Any]) -> dict[str, Any]:

@@ -7,32 +7,34 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from discussion_helper.events import DropOldest, EventHub, Numbered, Subscription
+from discussion_helper.events import Backlog, DropOldest, EventHub, Following, Numbered
 
 pytestmark = pytest.mark.anyio
 
 KEPT = 8
-Following = Subscription[Numbered[int]]
+Followed = Following[Numbered[int]]
 
 
 def hub_of(history: int = KEPT) -> EventHub[int]:
     return EventHub(overflow=DropOldest(lambda missed, _: -missed), capacity=4, history=history)
 
 
-def follow(hub: EventHub[int], after: int | None = None) -> Following | None:
+def follow(hub: EventHub[int], after: int | None = None) -> Followed | None:
     """Even numbers alone, as a watcher of some kinds has it."""
-    gap: DropOldest[Numbered[int]] = DropOldest(lambda missed, _: Numbered(0, -missed))
-    return hub.follow(lambda item: item if item % 2 == 0 else None, overflow=gap, capacity=100_000, after=after)
+    backlog: Backlog[Numbered[int]] = Backlog(items=100_000, weight=100_000_000)
+    return hub.follow(
+        lambda item: item if item % 2 == 0 else None, backlog=backlog, gap=lambda missed: -missed, after=after
+    )
 
 
-def taken_from(following: Following) -> Numbered[int]:
+def taken_from(following: Followed) -> Numbered[int]:
     """What is held can be read at once: nothing is waited for."""
     with pytest.raises(StopIteration) as given_back:
         following.__anext__().send(None)
     return cast(Numbered[int], given_back.value.value)
 
 
-def held(following: Following | None) -> list[Numbered[int]]:
+def held(following: Followed | None) -> list[Numbered[int]]:
     assert following is not None
     return [taken_from(following) for _ in range(len(following))]
 
@@ -43,7 +45,7 @@ class Returning(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.hub = hub_of()
-        self.following: Following | None = follow(self.hub)
+        self.following: Followed | None = follow(self.hub)
         self.seen: list[Numbered[int]] = []
         self.since = 0
         """Number after which everything must have been seen."""

@@ -21,9 +21,14 @@ export function fold(state, event) {
   return change({ ...state, session: { ...state.session, elapsed_s } }, event);
 }
 
-function snapshot(state, session) {
+function snapshot(state, told) {
+  const { live = {}, decisions = [], ...session } = told;
   const same = state.session?.id === session.id;
-  return { session, live: quiet(), decisions: same ? state.decisions : [], notes: same ? state.notes : [] };
+  const older = (one) => decisions.length === 0 || one.at_s < decisions[0].at_s;
+  const kept = same ? state.decisions.filter(older) : [];
+  const { fault, thinking_since_s: thinkingSince = null, ...present } = live;
+  const now = { ...quiet(), ...present, fault: fault ? faultOf(fault) : "", thinkingSince };
+  return { session, live: now, decisions: [...kept, ...decisions].slice(-DECISIONS_KEPT), notes: same ? state.notes : [] };
 }
 
 const CHANGES = {
@@ -100,9 +105,13 @@ function useTool(state, event) {
 
 function changeDevice(state, event) {
   const fault = ["lost", "hanging", "silent", "slow"].includes(event.state);
-  const told = fault ? [`The ${event.which} is ${event.state}.`, event.reason, event.fix].filter(Boolean).join(" ") : "";
+  const told = fault ? faultOf(event) : "";
   const next = event.which === "microphone" ? withSession(state, { microphone: event.state }) : state;
   return withLive(next, { fault: told });
+}
+
+function faultOf({ which, state, reason, fix }) {
+  return [`The ${which} is ${state}.`, reason, fix].filter(Boolean).join(" ");
 }
 
 function changeShed(state, event) {
