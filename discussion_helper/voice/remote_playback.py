@@ -16,9 +16,10 @@ __all__ = ["FRAME_S", "LEAD_S", "RemotePlayback"]
 
 FRAME_S = 0.02
 """Of one frame of audio."""
-LEAD_S = 0.2
-"""So far the client may be behind with telling what it has played: its buffer, the way there and back, and 20 to 50 ms
-between two of its frames. What is longer on its way is heard with gaps."""
+LEAD_S = 0.5
+"""So far the client may be behind with telling what it has played: its buffer (60 ms for a page), the way there and
+back, and 20 to 50 ms between two of its frames: enough for ways of 0.35 s. What is longer on its way is heard with
+gaps. Nothing is paid for it but memory there: a stop and a pause act on what the client has."""
 _APART_S = 0.03
 """Blocks that are further apart than what a client's times scatter by did not follow each other."""
 

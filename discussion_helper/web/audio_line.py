@@ -14,7 +14,7 @@ from discussion_helper.web.audio_wire import encode
 __all__ = ["CLOSE_S", "QUEUED", "SLOW", "SLOW_S", "AudioLine"]
 
 QUEUED = 256
-"""Frames. Of audio there are 10 at once, the client has told of no more; the rest are orders and errors."""
+"""Frames. Of audio there are 25 at once, the client has told of no more; the rest are orders and errors."""
 SLOW_S = 5.0
 """So long a frame may wait for a client that does not read, or for its network."""
 SLOW = 4002

@@ -17,6 +17,7 @@ from starlette.websockets import WebSocket
 from discussion_helper.session import Session
 from discussion_helper.testing import EchoResponder, ScriptedListener, SilentVoice, VirtualTimeLoop
 from discussion_helper.voice.remote_link import RemoteLink
+from discussion_helper.voice.remote_playback import FRAME_S, LEAD_S
 from discussion_helper.voice.remote_talk import RemoteTalk
 from discussion_helper.waiters import Waiters
 from discussion_helper.web.audio_connection import DEAD_S, HELLO_S, PING_S, WRONG, AudioConnection
@@ -149,7 +150,7 @@ async def test_who_says_hello_is_welcome_and_on_record() -> None:
         peer.say(type="bye")
         code = await closed(peer)
 
-    assert ("welcome", place.session.id, RATE, 0, 0.2) == tuple(
+    assert ("welcome", place.session.id, RATE, 0, LEAD_S) == tuple(
         welcome[name] for name in ("type", "session", "rate", "reply", "lead_s")
     )
     assert (1000, None, True) == (code, place.link.owner, place.link.is_left)
@@ -231,15 +232,16 @@ async def test_a_client_that_plays_nothing_of_what_it_has_is_dead() -> None:
 
 
 async def test_sound_goes_down_in_frames_of_20_ms_with_their_numbers() -> None:
+    ahead = round(LEAD_S / FRAME_S)
     async with placed() as place:
         peer = await place.client()
         place.link.playback.write(1, np.full(RATE, 0.5, np.float32))
-        await peer.until(lambda: sum("bytes" in message for message in peer.down) == 10)
+        await peer.until(lambda: sum("bytes" in message for message in peer.down) == ahead)
         peer.say(type="played", reply=1, sample=160, at=1.0, state="playing")
-        await peer.until(lambda: sum("bytes" in message for message in peer.down) == 11)
+        await peer.until(lambda: sum("bytes" in message for message in peer.down) == ahead + 1)
 
     headers = [struct.unpack_from("<BBHIIIQ", message["bytes"]) for message in peer.down if "bytes" in message]
-    assert [(2, 0, 0, number, 1, 0, 160 * number) for number in range(11)] == headers
+    assert [(2, 0, 0, number, 1, 0, 160 * number) for number in range(ahead + 1)] == headers
 
 
 async def test_a_reader_that_is_too_slow_is_closed_and_the_session_lives() -> None:
