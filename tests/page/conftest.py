@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from socket import socket
 from typing import Any
 
 import anyio
@@ -98,14 +99,22 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
 @asynccontextmanager
 async def serving(app: Starlette, port: int = 0) -> AsyncIterator[Served]:
     """A real server in this event loop; it has ended at the end."""
-    started = anyio.Event()
+    started, ended = anyio.Event(), anyio.Event()
     server = Server(app, started=started.set)
+
+    async def serve(listening: socket) -> None:
+        await server.serve([listening])
+        ended.set()
+
     with bound_socket("127.0.0.1", port) as listening:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(server.serve, [listening])
+            tasks.start_soon(serve, listening)
             await started.wait()
-            yield Served(app, listening.getsockname()[1], server)
-            server.should_exit = True
+            try:
+                yield Served(app, listening.getsockname()[1], server)
+            finally:  # also behind a test that failed: what it leaves open would be the fault of the next one
+                server.should_exit = True
+                await ended.wait()
 
 
 @asynccontextmanager

@@ -187,3 +187,61 @@ async def test_the_microphone_comes_in_frames_of_20_ms_and_an_onset_once(render:
     assert {6553, -6553} == set(frames[55]["samples"])
     assert 1 == len(onsets)
     assert 1.0 <= onsets[0] / RATE <= 1.06
+
+
+async def test_what_is_told_carries_the_number_of_the_connection_it_belongs_to(render: Any) -> None:
+    _, heard = await render(
+        "capture", seconds=1, signal=[0.0] * RATE, steps=[{"at": 0.512, "messages": [{"connection": 1}]}]
+    )
+    _, told = await render(
+        "player",
+        seconds=0.5,
+        steps=[
+            {"at": 0, "messages": reply(1, 4800, last=False)},
+            {"at": 0.128, "messages": [{"type": "reset", "connection": 2}, *reply(1, 2400)]},
+        ],
+    )
+
+    frames = [[one["sample"] for one in heard if one["connection"] == number] for number in (0, 1)]
+    assert [[480 * n for n in range(len(samples))] for samples in frames] == frames  # each counts from its hello
+    assert all(len(samples) > 20 for samples in frames)
+    assert [0, 2] == sorted({one["connection"] for one in told})
+    assert ["playing", "done"] == [state for state, _ in states([one for one in told if one["connection"] == 2], 1)]
+
+
+AN_OLD_CONNECTION = """async () => {
+  const { Microphone } = await import('/page/microphone.js');
+  const { Player } = await import('/page/player.js');
+  const nodes = [], told = [];
+  window.AudioWorkletNode = class {
+    constructor() { this.port = { postMessage: message => this.last = message }; nodes.push(this); }
+    connect() {}
+  };
+  const track = { stop() {} };
+  const stream = { getAudioTracks: () => [track], getTracks: () => [track] };
+  Object.defineProperty(navigator, 'mediaDevices', { value: { getUserMedia: async () => stream } });
+  const context = { createMediaStreamSource: () => ({ connect() {}, disconnect() {} }), baseLatency: 0 };
+  const microphone = new Microphone(context, {
+    heard: frame => told.push(`frame ${frame.sample}`), onset: sample => told.push(`onset ${sample}`), lost() {},
+  });
+  const player = new Player(context, { told: played => told.push(`played ${played.sample}`), recorded() {} });
+  await microphone.start();
+  const [loudspeaker, capture] = nodes;
+  const before = [capture.last.connection, loudspeaker.last?.connection ?? 0];
+  microphone.restart();
+  player.reset();
+  const after = [capture.last.connection, loudspeaker.last.connection];
+  for (const [capturing, playing] of [before, after]) {
+    capture.port.onmessage({ data: { connection: capturing, sample: capturing, samples: [] } });
+    capture.port.onmessage({ data: { connection: capturing, onset: capturing } });
+    loudspeaker.port.onmessage({ data: { connection: playing, sample: playing, at: 0, state: 'playing' } });
+  }
+  return told;
+}"""
+
+
+async def test_what_was_under_way_when_a_hello_was_answered_is_of_no_connection(serving: Any, browsing: Any) -> None:
+    async with serving(create_app(token="a-token-for-the-page")) as served, browsing(served) as (open_page, _):
+        told = await (await open_page()).evaluate(AN_OLD_CONNECTION)
+
+    assert ["frame 1", "onset 1", "played 1"] == told

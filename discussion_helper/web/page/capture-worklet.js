@@ -40,14 +40,25 @@ class Capture extends AudioWorkletProcessor {
   #counted = 0;
   #loudest = 0;
   #agent = false;
+  #connection = 0;
 
   constructor() {
     super();
     this.port.onmessage = ({ data }) => {
       if ("agent" in data) this.#agent = data.agent;
-      if (data.restart) this.#base = null; // from here on samples count anew: a hello was answered
-      if (data.restart) this.#filled = 0;
+      if ("connection" in data) this.#restart(data.connection);
     };
+  }
+
+  /** A hello was answered: samples count anew, and what is told from here on carries the connection's number. */
+  #restart(connection) {
+    this.#connection = connection;
+    this.#base = null;
+    this.#filled = 0;
+  }
+
+  #tell(message, transfer) {
+    this.port.postMessage({ connection: this.#connection, ...message }, transfer);
   }
 
   process([[samples]]) {
@@ -75,7 +86,7 @@ class Capture extends AudioWorkletProcessor {
     if (this.#counted < sampleRate * BLOCK_S) return;
     const mean = this.#energy / this.#counted;
     this.#loudest = Math.max(this.#loudest, mean);
-    if (this.#onset.hears(10 * Math.log10(mean + 1e-10), this.#agent)) this.port.postMessage({ onset: frame - this.#base });
+    if (this.#onset.hears(10 * Math.log10(mean + 1e-10), this.#agent)) this.#tell({ onset: frame - this.#base });
     this.#energy = this.#counted = 0;
   }
 
@@ -83,7 +94,7 @@ class Capture extends AudioWorkletProcessor {
     const samples = this.#frame.slice();
     const dbfs = 10 * Math.log10(this.#loudest + 1e-10);
     const message = { sample: this.#first - this.#base, frame: this.#first, at: this.#first / sampleRate, samples, dbfs };
-    this.port.postMessage(message, [samples.buffer]);
+    this.#tell(message, [samples.buffer]);
     this.#filled = this.#loudest = 0;
   }
 }

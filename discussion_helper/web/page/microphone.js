@@ -27,6 +27,7 @@ export class Microphone {
   #source = null;
   #stream = null;
   #device = "";
+  #connection = 0;
   #heard;
   #onset;
   #lost;
@@ -55,9 +56,10 @@ export class Microphone {
     stream.getAudioTracks()[0].onended = () => this.#stream === stream && this.#gone();
   }
 
-  /** Count samples from here: a hello was answered. */
+  /** Count samples from here: a hello was answered. What is under way from before belongs to no connection. */
   restart() {
-    this.#node?.port.postMessage({ restart: true });
+    this.#connection += 1;
+    this.#node?.port.postMessage({ connection: this.#connection });
   }
 
   /** Whether the agent is heard at this moment: then only who is louder than its echo may be begins to speak. */
@@ -74,8 +76,15 @@ export class Microphone {
 
   #made() {
     const node = new AudioWorkletNode(this.#context, "capture", { numberOfOutputs: 0 });
-    node.port.onmessage = ({ data }) => ("onset" in data ? this.#onset(data.onset) : this.#heard(data));
+    node.port.postMessage({ connection: this.#connection });
+    node.port.onmessage = ({ data }) => this.#told(data);
     return node;
+  }
+
+  #told({ connection, ...data }) {
+    if (connection !== this.#connection) return;
+    if ("onset" in data) this.#onset(data.onset);
+    else this.#heard(data);
   }
 
   #gone() {

@@ -52,6 +52,7 @@ class Player extends AudioWorkletProcessor {
   #latest = { number: -1, played: 0 };
   #untold = 0;
   #records = false;
+  #connection = 0;
 
   constructor() {
     super();
@@ -64,12 +65,13 @@ class Player extends AudioWorkletProcessor {
     if (type === "resume") this.#ramp(more.gain ?? 1, ramp_s, false);
     if (type === "gain") this.#ramp(more.gain, ramp_s, this.#paused);
     if (type === "stop") this.#stop(reply);
-    if (type === "reset") this.#reset();
+    if (type === "reset") this.#reset(more.connection);
     if (type === "record") this.#records = more.on;
   }
 
   /** A new connection begins with nothing; the numbers of its replies may begin anew. */
-  #reset() {
+  #reset(connection) {
+    this.#connection = connection;
     this.#replies = [];
     this.#dead = -1;
     this.#stopping = false;
@@ -98,7 +100,7 @@ class Player extends AudioWorkletProcessor {
     this.#dead = Math.max(this.#dead, number);
     if (!this.#replies.some((one) => one.number <= this.#dead)) {
       const sample = this.#latest.number === number ? this.#latest.played : 0;
-      this.port.postMessage({ reply: number, sample, at: currentTime, state: "stopped" });
+      this.#post(number, sample, "stopped");
       return;
     }
     this.#ramp(0, FADE_S, false);
@@ -185,7 +187,11 @@ class Player extends AudioWorkletProcessor {
   #tell(reply, state) {
     reply.told = state;
     this.#latest = { number: reply.number, played: reply.played };
-    this.port.postMessage({ reply: reply.number, sample: reply.played, at: currentTime, state });
+    this.#post(reply.number, reply.played, state);
+  }
+
+  #post(reply, sample, state) {
+    this.port.postMessage({ reply, sample, at: currentTime, state, connection: this.#connection });
   }
 }
 

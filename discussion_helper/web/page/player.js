@@ -4,12 +4,17 @@
 export class Player {
   #context;
   #node;
+  #connection = 0;
+  #told;
+  #recorded;
 
   constructor(context, { told, recorded }) {
     this.#context = context;
+    this.#told = told;
+    this.#recorded = recorded;
     this.#node = new AudioWorkletNode(context, "player", { numberOfInputs: 0, outputChannelCount: [1] });
     this.#node.connect(context.destination);
-    this.#node.port.onmessage = ({ data }) => ("recorded" in data ? recorded(data.recorded) : told(this.#late(data)));
+    this.#node.port.onmessage = ({ data }) => this.#take(data);
   }
 
   /** Sound of a reply. */
@@ -22,14 +27,20 @@ export class Player {
     this.#node.port.postMessage(message);
   }
 
-  /** Forget everything: a new connection begins with nothing. */
+  /** Forget everything: a new connection begins with nothing, and what the old one's replies still tell is not its own. */
   reset() {
-    this.obey({ type: "reset" });
+    this.#connection += 1;
+    this.obey({ type: "reset", connection: this.#connection });
   }
 
   /** Give back what is played from here on. */
   record(on) {
     this.obey({ type: "record", on });
+  }
+
+  #take({ connection, recorded, ...played }) {
+    if (recorded) this.#recorded(recorded);
+    else if (connection === this.#connection) this.#told(this.#late(played));
   }
 
   /** What leaves the audio thread is heard a little later. */
