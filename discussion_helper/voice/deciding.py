@@ -64,8 +64,8 @@ UNANSWERED_S = 0.8
 ASK_AT_S = (0.4, 0.9, 1.4)
 """Seconds of voice after which the recogniser is asked, while it goes on: one word, three, five."""
 MOST_DOWN_S = 1.9
-"""So long it is turned down for a voice that goes on and of which the recogniser was asked twice and had nothing that
-is even likely: the third answer may come afterwards."""
+"""So long it is turned down for a voice that goes on, if the recogniser was asked twice and had nothing that is even
+likely, though the third answer may come afterwards; or three times, and had what is likely and no more."""
 LONGEST_DOWN_S = 2.0
 """So long at most for one that has paused, and of which three answers had nothing: its last words may be under way."""
 ASK_AGAIN = 1.5
@@ -253,13 +253,18 @@ class Decider:
         return Verdict(Act.ASK)
 
     def _is_wordless(self, at_s: float) -> bool:
-        """A voice that goes on, of which no answer had words that are believed, also where the third one is late."""
+        """A voice that goes on, of which no answer had words that are believed, also where the third one is late.
+
+        Words that are nearly believed are waited for: people pause, and then there is an answer about all of it.
+        """
         if self.ducked_at_s is None:
             return False
         since_s, denied = at_s - self.ducked_at_s, self._judge.denied
         if self._quiet_s >= PAUSE_S:
             return denied >= len(ASK_AT_S) and since_s >= LONGEST_DOWN_S
-        return denied >= len(ASK_AT_S) - (since_s >= MOST_DOWN_S and not self._judge.is_likely)
+        if self._judge.is_likely:
+            return denied >= len(ASK_AT_S) and since_s >= MOST_DOWN_S
+        return denied >= len(ASK_AT_S) - (since_s >= MOST_DOWN_S)
 
     def _dismiss(self, at_s: float) -> Verdict:
         """For the rest of the turn it turns the agent down no more: it would again and again."""

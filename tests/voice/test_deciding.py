@@ -343,6 +343,28 @@ def test_words_that_are_nearly_believed_are_worth_waiting_for_the_third_answer()
     assert Act.INTERRUPT is talk.says("Login incorrect.", final=False, doubt=0.7).last.act
 
 
+def nearly_believed() -> Talk:
+    """A voice that goes on, about which three answers had words that are nearly believed."""
+    talk = Talk().go(1.5, eager=True, voice=True)
+    for text in ("Log it.", "Login in.", "Login incorrect."):
+        talk.says(text, final=False, doubt=0.95)
+    return talk
+
+
+def test_words_that_are_nearly_believed_the_third_time_too_are_worth_waiting_for_a_pause_that_comes_soon() -> None:
+    talk = nearly_believed().go(0.1, eager=True, voice=True).go(0.15)
+    assert Act.RESUME not in talk.acts()
+
+    assert Act.INTERRUPT is talk.says("Login incorrect.", doubt=0.95).last.act
+
+
+def test_but_for_no_longer_than_anything_else() -> None:
+    talk = nearly_believed().go(0.5, eager=True, voice=True)
+
+    assert Verdict(Act.RESUME, "no words in it") == talk.last
+    assert talk.told[-1][0] == pytest.approx(MOST_DOWN_S + talk.told[0][0], abs=0.02)
+
+
 def test_after_that_it_is_asked_about_more_and_more_seldom_and_not_turned_down() -> None:
     talk = dismissed().go(10.0, eager=True, voice=True)
     asked = [at_s for at_s, verdict in talk.told[5:] if verdict.act is Act.ASK]
