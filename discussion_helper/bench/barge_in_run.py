@@ -1,8 +1,8 @@
 """Barge-ins: people talk over the agent, and the time until it is silent is read off the recording."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import cycle
 
 from discussion_helper.audio.analysis import AUDIBLE_DBFS, SILENT_DBFS, Span, first_above, last_above, turned_down
 from discussion_helper.audio.frames import Samples
@@ -14,7 +14,7 @@ from discussion_helper.bench.take import Reply, Take
 from discussion_helper.bench.talk_handle import TalkHandle
 from discussion_helper.bench.texts import TEXTS
 
-__all__ = ["BargeIn", "BargeInRow", "barge_in_row", "reply_span", "run_barge_ins"]
+__all__ = ["BargeIn", "BargeInRow", "barge_in_row", "placed", "reply_span", "run_barge_ins"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,12 +59,21 @@ class BargeIn:
 def run_barge_ins(room: Room, talk: TalkHandle, sayings: Sequence[Saying], progress: Progress) -> list[BargeIn]:
     """Say each clip over a reply of its own. Raises DiscussionError."""
     found: list[BargeIn] = []
-    for saying, text, offset_s in zip(sayings, cycle(TEXTS), cycle(OFFSETS_S), strict=False):
+    for saying, text, offset_s in placed(sayings):
         found.append(barge_in_row(said_over(room, talk, text, saying, offset_s), saying, text))
         row = found[-1].row
         stop = f"silent after {row.stop_ms:.0f} ms" if row.stop_ms is not None else "not interrupted"
         progress.step("barge-ins", len(found), len(sayings), f"{row.clip}: {stop}")
     return found
+
+
+def placed(sayings: Sequence[Saying]) -> Iterator[tuple[Saying, str, float]]:
+    """The text that each is said over, and where: for the same clip another one each time, of 15 that there are."""
+    times = Counter[str]()
+    for saying in sayings:
+        times[saying.name] += 1
+        turn = list(times).index(saying.name) + times[saying.name] - 1
+        yield saying, TEXTS[turn % len(TEXTS)], OFFSETS_S[turn % len(OFFSETS_S)]
 
 
 def barge_in_row(take: Take, saying: Saying, text: str) -> BargeIn:

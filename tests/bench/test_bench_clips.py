@@ -9,6 +9,7 @@ import soundfile
 from discussion_helper.audio.analysis import voiced
 from discussion_helper.audio.clips import Clip
 from discussion_helper.bench import one_word
+from discussion_helper.bench.barge_in_run import placed
 from discussion_helper.bench.clips import barge_ins, load_all, noises, transcribed, turns
 from discussion_helper.bench.no_speech import no_speech, sound_sources
 from discussion_helper.bench.no_speech_run import with_speech
@@ -51,6 +52,14 @@ def test_three_rounds_of_barge_ins_say_each_clip_at_each_level(clips: list[Clip]
     count = len({one.name for one in barge_ins(clips, "en", 100)})
     said = {(one.name, one.level_dbfs) for one in barge_ins(clips, "en", 3 * count)}
     assert 3 * count == len(said)
+
+
+def test_each_clip_is_said_over_another_text_and_at_another_place_every_time(clips: list[Clip]) -> None:
+    first = barge_ins(clips, "en", 100)[0].name
+    over = [(text, offset_s) for saying, text, offset_s in placed(barge_ins(clips, "en", 100)) if saying.name == first]
+
+    assert 5 < len(over) <= 15
+    assert len(set(over)) == len(over)
 
 
 def test_noises_hold_no_words_and_come_first(clips: list[Clip]) -> None:
