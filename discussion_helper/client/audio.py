@@ -44,8 +44,9 @@ _LONGEST_FRAME = 64 * 1024
 class AudioClient:
     """`await AudioClient(link, session_id).run(microphone, loudspeaker)`: once.
 
-    The loudspeaker has a simulated clock, that of the event loop. A program with a real one asks `Loudspeaker.play`
-    for what sounds next in its audio callback, and tells the server of it when that was heard.
+    The loudspeaker has a simulated clock, that of the event loop, and plays what is there. A program with a real one
+    asks `Loudspeaker.play` for what sounds next in its audio callback, and tells the server of it when that was heard;
+    where the network jitters it first waits until 60 ms of a reply are there, as the page does.
     """
 
     def __init__(
@@ -125,7 +126,7 @@ class AudioClient:
                     code = await self._obey(socket)
                 if is_over(code):
                     return self._reason
-                self._check_patience(0.0, ServerUnreachable("The server broke the connection off.", fix="Try again."))
+                raise ServerUnreachable("The server broke the connection off.", fix="Try again, or look at its log.")
             except ServerUnreachable as away:
                 self._check_patience(0.0, away)
             except TooOften as often:

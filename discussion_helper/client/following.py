@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
@@ -149,7 +150,12 @@ class Following:
         raise refusal
 
     async def _hang_up(self) -> None:
-        self._chunks, response, self._response = None, self._response, None
+        chunks, self._chunks, response, self._response = self._chunks, None, self._response, None
+        if chunks is not None:  # cancelled where it reads: that ends each of the generators that it is made of
+            with anyio.CancelScope(shield=True) as reading, suppress(httpx.HTTPError):
+                reading.cancel()
+                async for _ in chunks:
+                    pass
         if response is not None:
             with anyio.move_on_after(_CLOSE_S, shield=True):
                 await response.aclose()

@@ -1,5 +1,6 @@
 """A whole conversation over the reference client, at a real server."""
 
+import math
 import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -59,8 +60,7 @@ class Person:
 
     def hear(self, samples: Samples) -> None:
         self.heard.append(samples)
-        if abs(samples).max() > 0:
-            self._news.set()
+        self._news.set()
 
     @property
     def heard_s(self) -> float:
@@ -69,6 +69,10 @@ class Person:
 
     async def until_heard(self, seconds: float) -> None:
         while self.heard_s < seconds:
+            await self.until_blocks(len(self.heard) + 1)
+
+    async def until_blocks(self, count: int) -> None:
+        while len(self.heard) < count:
             self._news = anyio.Event()
             await self._news.wait()
 
@@ -125,6 +129,24 @@ async def test_a_turn_is_spoken_and_answered_and_the_end_is_told(serving: Servin
     assert (["stopped"], 2) == (reasons, len(transcript.utterances))
 
 
+async def test_what_a_program_cuts_falls_silent_and_what_was_played_is_what_was_heard(serving: Serving) -> None:
+    async with serving(app_of()) as url, Client(url, token=TOKEN) as client:
+        session = await client.open(transport="remote")
+        async with talking(client, session.id) as (audio, person, _):
+            await client.say(session.id, LONG)
+            await person.until_heard(0.8)
+            cut = await client.interrupt(session.id)
+            _, agent = await until_said(client, session.id, 2)
+            heard_s, blocks = person.heard_s, len(person.heard)
+            await person.until_blocks(blocks + 5)
+            await audio.leave()
+
+    assert (True, True) == (cut, agent.interrupted)
+    assert 1 <= len(agent.text.split()) <= math.ceil(heard_s * 2.5) + 1
+    assert heard_s == person.heard_s
+
+
+@pytest.mark.slow
 async def test_an_interruption_is_heard_at_once_and_what_was_played_is_what_was_heard(serving: Serving) -> None:
     async with serving(app_of(LONG, "stop that now please")) as url, Client(url, token=TOKEN) as client:
         session = await client.open(transport="remote")

@@ -1,4 +1,4 @@
-"""Following over a network that breaks, in virtual time."""
+"""Following over a network that breaks, on both event loops and in virtual time."""
 
 import json
 from collections.abc import AsyncIterator, Callable
@@ -10,7 +10,6 @@ import pytest
 
 from discussion_helper.client import Client, NotLetIn, Refused, ServerError, ServerUnreachable
 from discussion_helper.client.following import LONGEST_WAIT_S
-from discussion_helper.testing import VirtualTimeLoop
 
 pytestmark = pytest.mark.anyio
 
@@ -18,8 +17,8 @@ PATIENCE_S = 30.0
 
 
 @pytest.fixture
-def anyio_backend() -> Any:
-    return "asyncio", {"loop_factory": VirtualTimeLoop}
+def anyio_backend(virtual_backend: Any) -> Any:
+    return virtual_backend
 
 
 def event(number: int, kind: str = "utterance", **data: Any) -> bytes:
