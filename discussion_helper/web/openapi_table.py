@@ -184,7 +184,9 @@ OPERATIONS: Mapping[tuple[str, str], Operation] = {
             _LAST,
         ),
         answers={
-            200: events_of("As long as the session, and its last event is `ended`.", "Event"),
+            200: events_of(
+                "The last one is `ended`, or, for who does not keep up, a `gap`: come back with the last id.", "Event"
+            ),
             204: nothing("The session is over, and its last event was seen: do not come back."),
             404: _NO_SESSION,
             422: problem("This session has no such kind."),

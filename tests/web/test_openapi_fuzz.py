@@ -39,7 +39,7 @@ APART = ("rotateToken", "followSessions")
 ASKED = {key: operation for key, operation in OPERATIONS.items() if operation.name not in APART}
 NEGATED = {key: each for key, each in ASKED.items() if each.body or any(p.place == "query" for p in each.parameters)}
 """A path is a text, and so is a header: whatever is there is one."""
-FEW, MANY = 8, 300
+FEW, MANY = 5, 300
 
 
 @dataclass(frozen=True)
