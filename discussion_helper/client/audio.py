@@ -158,6 +158,8 @@ class AudioClient:
             finally:
                 self._socket = None
                 self._loudspeaker.clear()
+                with anyio.move_on_after(2 * _CLOSE_S, shield=True):
+                    await socket.close()
 
     def _connection(self) -> connect:
         return connect(

@@ -192,6 +192,18 @@ async def test_who_has_left_is_told_so_and_the_session_goes_on(serving: Serving)
     assert (["left"], True) == (reasons, state.running)
 
 
+async def test_who_is_cancelled_leaves_the_place_to_others_at_once(serving: Serving) -> None:
+    async with serving(app_of()) as url, Client(url, token=TOKEN) as client:
+        session = await client.open(transport="remote")
+        first, second = (AudioClient(client.link, session.id, rate=RATE) for _ in range(2))
+        with anyio.fail_after(SLOW_MACHINE_S):
+            for audio in (first, second):
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(audio.run, Person().microphone(), lambda _: None)
+                    await audio.connected()
+                    tasks.cancel_scope.cancel()
+
+
 async def test_a_microphone_that_ends_is_closed_and_the_loudspeaker_goes_on(serving: Serving) -> None:
     async with serving(app_of()) as url, Client(url, token=TOKEN) as client:
         session = await client.open(transport="remote")
