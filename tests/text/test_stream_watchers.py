@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discussion_helper.errors import SettingError
-from discussion_helper.events import PACE, DropNewest
+from discussion_helper.events import PACE, Backlog, DropNewest, Numbered
 from discussion_helper.text.artifacts import Text, TextDelta
 from discussion_helper.text.errors import ProcessError, SessionClosedError, SessionError, TurnCancelledError
 from discussion_helper.text.inputs import EventContext, InterruptEvent, UserMessageEvent
@@ -310,7 +310,8 @@ async def test_a_watcher_that_cannot_judge_an_event_goes_without_it_and_says_so_
                 await stream.emit(Ping())
             await stream.process(said("hi"))
         assert 1 == len(caplog.records)
-        resumed = stream.hub.follow(picky, overflow=DropNewest(lambda _: True), after=first)
+        backlog: Backlog[Numbered[str]] = Backlog(items=100, weight=10_000)
+        resumed = stream.hub.follow(picky, backlog=backlog, gap=str, after=first)
         assert 2 == len(caplog.records)
         assert [await anext(one) for _ in range(2)] == ["turn_complete", "submitted"]
         assert resumed is not None
