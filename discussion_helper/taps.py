@@ -29,9 +29,9 @@ class Taps:
         self._leave = sessions.tell_added(self._add)
 
     def _add(self, session: Any) -> None:
-        """One that is added again is tapped already."""
-        hub: EventHub[Any] | None = getattr(session, "hub", None)
-        if hub is None or session.ended or self._held.get(session.id, (None,))[0] is hub:
+        """One that is added again is tapped already. Of one that has failed before that the end is told."""
+        hub: EventHub[Any] = session.hub
+        if self._held.get(session.id, (None,))[0] is hub:
             return
         taps = [begin(session) for begin in self._begin]
 
@@ -42,7 +42,9 @@ class Taps:
                 tap(item)
 
         nothing: DropOldest[None] = DropOldest(lambda _, following: following)
-        self._held[session.id] = hub, hub.subscribe_as(told, overflow=nothing, capacity=_CAPACITY)
+        subscription = hub.subscribe_as(told, overflow=nothing, capacity=_CAPACITY)
+        if not session.ended:
+            self._held[session.id] = hub, subscription
 
     def close(self) -> None:
         """Nobody is told of anything any more. Idempotent."""

@@ -66,6 +66,18 @@ async def test_what_a_tap_raises_harms_nobody(caplog: pytest.LogCaptureFixture) 
     assert 1 == len([record for record in caplog.records if record.levelname == "ERROR"])
 
 
+async def test_of_a_session_that_failed_before_it_was_added_the_end_is_told() -> None:
+    sessions: Sessions[Session] = Sessions()
+    told = dict[str, list[str]]()
+    taps = Taps(sessions, noting(told))
+    session = session_of()
+    await session.start().wait()
+    sessions.add(session)
+
+    assert {session.id: ["ended"]} == told
+    assert 0 == len(taps)
+
+
 async def test_nobody_is_told_after_the_close() -> None:
     sessions: Sessions[Session] = Sessions()
     told = dict[str, list[str]]()
