@@ -57,7 +57,8 @@ class Following(Subscription[T]):
     def _hold(self, taken: T, weight: int) -> None:
         if not self._backlog.add(taken, weight):
             self._miss(self._backlog.clear() + 1)
-        self._wake()
+        if self._awaited is not None:
+            self._wake()
 
     def _miss(self, count: int) -> None:
         self.dropped += count
