@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from discussion_helper.event import Event
+from discussion_helper.present import Present
 from discussion_helper.record import Record
 from discussion_helper.types import Floor, SpokenUtterance, TurnTiming, Utterance, unheard_in
 from discussion_helper.web import create_app
@@ -17,6 +18,10 @@ pytestmark = [pytest.mark.anyio, pytest.mark.browser]
 FOLDED = """async sequences => {
   const { blank, fold } = await import('/page/state.js');
   return sequences.map(events => events.map(event => JSON.parse(event)).reduce(fold, blank()).session);
+}"""
+WHOLE = """async events => {
+  const { blank, fold } = await import('/page/state.js');
+  return events.reduce(fold, blank());
 }"""
 UNHEARD = """async pairs => {
   const { unheardIn } = await import('/page/unheard.js');
@@ -115,6 +120,35 @@ async def test_tools_belong_to_the_turn_that_follows(serving: Any, browsing: Any
         [told] = await (await open_page()).evaluate(FOLDED, [[json.dumps(event) for event in scene.events]])
     assert [2, 0] == [len(turn.get("calls", ())) for turn in told["utterances"]]
     assert scene.state["utterances"][0]["calls"] == told["utterances"][0]["calls"]
+
+
+async def test_who_comes_in_the_middle_sees_what_goes_on_and_keeps_the_decisions_it_had(
+    serving: Any, browsing: Any
+) -> None:
+    def snapshot(*decided_s: float) -> dict[str, Any]:
+        decisions = [{"kind": "decision", "at_s": at_s, "what": "turn", "why": "silence"} for at_s in decided_s]
+        return {"kind": "snapshot", "at_s": 9.0, "state": Scene(0).state | {"live": live, "decisions": decisions}}
+
+    present = Present()
+    happened: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("partial", {"speaker": "user", "text": "so far", "stable": "so"}),
+        *(("partial", {"speaker": "agent", "text": text}) for text in ("One.", "Two.")),
+        ("tool", {"state": "done", "id": "1", "name": "clock", "arguments": "{}", "result": "noon"}),
+        ("tool", {"state": "called", "id": "2", "name": "weather", "arguments": "{}"}),
+        ("level", {"dbfs": -20.5}),
+        ("device", {"which": "microphone", "state": "lost", "fix": "Plug it in."}),
+    )
+    for kind, data in happened:
+        present.take(Event(kind, 1.0, data))
+    live = present.as_dict()["live"]
+    async with serving(create_app(token="a-token-for-the-page")) as served, browsing(served) as (open_page, _):
+        told = await (await open_page()).evaluate(WHOLE, [snapshot(1.0, 2.0, 3.0), snapshot(3.0, 4.0)])
+
+    assert {"live", "decisions"}.isdisjoint(told["session"])
+    assert [1.0, 2.0, 3.0, 4.0] == [one["at_s"] for one in told["decisions"]]
+    assert "The microphone is lost. Plug it in." == told["live"].pop("fault")
+    assert told["live"].pop("thinkingSince") is None
+    assert {key: value for key, value in live.items() if key != "fault"} == told["live"]
 
 
 async def test_what_was_not_heard_is_the_same_in_both_languages(serving: Any, browsing: Any) -> None:
