@@ -20,8 +20,8 @@ ASK_S = (0.2, 0.45, 0.8)
 """After so much silence the prosody is judged, and judged again: with more silence some scores get better."""
 SETTLED = 0.8
 """It is not judged again behind such a score: of 101 recorded turns no other is cut off then, the wait is 616 ms for
-622 (with 0.7 to 0.9; with 0.6 it is longer), and the reply which is made ready meanwhile has the processor for itself (a
-clause takes 100 ms, beside a judge 140)."""
+622 (with 0.7 to 0.9; with 0.6 it is longer), and the reply made ready meanwhile has the processor for itself (a clause
+takes 100 ms, beside a judge 140)."""
 HEARD_S = 8.0
 """Of a turn; what was before is not judged."""
 _RATE = 16_000
