@@ -36,7 +36,7 @@ class Measure:
 
 def measures(results: Results) -> list[Measure]:
     """Those of what was measured."""
-    found = [*_start(results), *_delay(results), *_speech(results), *_barge_in(results)]
+    found = [*_start(results), *_delay(results), *_alone(results), *_speech(results), *_barge_in(results)]
     found += [*_false(results), *_cost(results), *_health(results), *_recognition(results), *_words(results)]
     return [measure for measure in found if measure.n]
 
@@ -95,6 +95,15 @@ def _delay(results: Results) -> Iterator[Measure]:
         value=round(percentile(lags, 99), 1) if lags else None,
         goal="< 20",
     )
+
+
+def _alone(results: Results) -> Iterator[Measure]:
+    """What the delays are to be seen beside."""
+    for part in dict.fromkeys(row.part for row in results.speeds):
+        rows = [row for row in results.speeds if row.part == part]
+        title = f"{part.capitalize()} alone, 1 s of speech"
+        yield _spread(f"alone_{part.replace(' ', '_')}", title, (row.ms_per_s for row in rows))
+        yield _spread(f"alone_{part.replace(' ', '_')}_first", "  its first words", (row.first_ms for row in rows))
 
 
 def _speech(results: Results) -> Iterator[Measure]:

@@ -95,6 +95,7 @@ def _files(results: Results, folder: Path) -> dict[Path, Sequence[Any]]:
         "no_speech": results.no_speech.rows,
         "endpointing": results.endpointing,
         "health": results.health,
+        "speeds": results.speeds,
     }
     return {folder / f"{name}.csv": rows for name, rows in kinds.items() if rows}
 

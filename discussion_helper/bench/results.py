@@ -13,6 +13,7 @@ from discussion_helper.bench.noise_run import NoiseRow
 from discussion_helper.bench.one_word import WordRow
 from discussion_helper.bench.onset_run import OnsetRow
 from discussion_helper.bench.recognition import RecognitionRow
+from discussion_helper.bench.speed_rows import SpeedRow
 from discussion_helper.bench.turns_run import Turns
 
 __all__ = ["Results"]
@@ -35,6 +36,7 @@ class Results:
     no_speech: NoSpeech = field(default_factory=NoSpeech)
     endpointing: list[EndpointingRow] = field(default_factory=list)
     health: list[HealthRow] = field(default_factory=list)
+    speeds: list[SpeedRow] = field(default_factory=list)
     peaks_mb: dict[str, float] = field(default_factory=dict)
     """The most memory that the talk of each run held, in MB of 10^6 bytes."""
     problems: list[str] = field(default_factory=list)

@@ -22,6 +22,7 @@ from discussion_helper.bench.recognition import compared, count_played
 from discussion_helper.bench.report import write_rows
 from discussion_helper.bench.results import Results
 from discussion_helper.bench.room import ROOM_DBFS, Room
+from discussion_helper.bench.speed_rows import speed_rows
 from discussion_helper.bench.talk_handle import TalkHandle
 from discussion_helper.bench.turns_run import run_turns
 from discussion_helper.bench.usage import UsageMeter
@@ -88,8 +89,10 @@ class _Suite:
 
     def turns(self, room: Room) -> None:
         sayings = turns(self._clips, self._settings.language, self._plan.amounts.turns)
+        self.results.speeds += speed_rows(self._settings, "before turns")
         with self._talk(room, "turns") as talk:
             self.results.turns = run_turns(room, talk, sayings, self._progress)
+        self.results.speeds += speed_rows(self._settings, "behind turns")
 
     def barge_ins(self, room: Room) -> None:
         sayings = barge_ins(self._clips, self._settings.language, self._plan.amounts.barge_ins)

@@ -29,6 +29,7 @@ from discussion_helper.bench.plot import draw
 from discussion_helper.bench.recognition import RecognitionRow
 from discussion_helper.bench.report import document, lists, rows_in, table, write_rows
 from discussion_helper.bench.results import Results
+from discussion_helper.bench.speed_rows import SpeedRow
 from discussion_helper.bench.turns_run import TurnRow, Turns
 from discussion_helper.bench.usage import Usage
 
@@ -77,6 +78,11 @@ def results() -> Results:
             filled(HealthRow, run="echo", blocks=50, late_p99_ms=3.5, late_worst_ms=9.0, woken_p99_ms=1.0, dropped=4),
         ],
         peaks_mb={"turns": 712.0, "echo": 650.0},
+        speeds=[
+            filled(SpeedRow, part="recogniser", ms_per_s=20.0, first_ms=None),
+            filled(SpeedRow, part="recogniser", ms_per_s=40.0, first_ms=None),
+            filled(SpeedRow, part="language model", ms_per_s=60.0, first_ms=200.0),
+        ],
         recognition=[filled(RecognitionRow, words=10, ours_errors=1, stock_errors=2, clip="ami_1.wav")],
         onsets=[filled(OnsetRow, there=True), filled(OnsetRow, there=False, clip="whisper.wav")],
         one_words=[filled(WordRow, said="no", text="No.", taken=True), filled(WordRow, said="", name="five@1.20")],
@@ -120,6 +126,8 @@ def test_each_run_has_its_measures(results: Results) -> None:
     assert [(found[key].value, found[key].n) for key in ("no_speech_turns", "no_speech_heard")] == [(1, 600), (2, 60)]
     assert [(found[key].value, found[key].n) for key in ("curve_cut_policy", "curve_cut_silence")] == [(1, 2), (1, 2)]
     assert (found["curve_ms_policy"].median, found["curve_ms_policy"].n) == (560.0, 1)
+    assert [30.0, 60.0] == [found[f"alone_{part}"].median for part in ("recogniser", "language_model")]
+    assert (200.0, False) == (found["alone_language_model_first"].median, "alone_recogniser_first" in found)
     assert found["loop_lag_p99"].value == pytest.approx(1.3)
     assert found["holes"].value == found["long_holes"].value == pytest.approx(1 / 1.5, abs=0.001)
 
@@ -175,6 +183,7 @@ def test_every_row_is_written(results: Results, tmp_path: Path) -> None:
         "barge_ins",
         "noises",
         "echo",
+        "speeds",
         "recognition",
         "recognition_sets",
         "onsets",
