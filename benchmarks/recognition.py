@@ -3,7 +3,8 @@
     python -m benchmarks.recognition [FOLDER] [--model NAME] [--threads N] [--rows CSV]
 
 FOLDER holds clips with a manifest.csv (default: audio); the English clips of speech whose words are known are read
-whole (`discussion-helper bench --only recognition` takes those of 1 to 12 s). The stock column is
+as a talk hands them over: from 0.5 s before the first voice to 0.05 s behind the last (`discussion-helper bench --only
+recognition` takes those of 1 to 12 s). The stock column is
 `faster_whisper.WhisperModel.transcribe` with the same 8-bit weights and greedy search. A second table sums the errors
 up by the set that clips are from, which is how their names begin. Times are from the call to the text, with the model
 warm.

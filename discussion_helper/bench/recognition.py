@@ -15,12 +15,15 @@ from discussion_helper.audio.frames import Samples
 from discussion_helper.audio.resample import resample
 from discussion_helper.bench.barge_in_run import BargeIn
 from discussion_helper.bench.progress import Progress
+from discussion_helper.bench.recorded_turns import TAIL_S
 from discussion_helper.bench.words import said_once, word_errors, words_of, words_reached
 from discussion_helper.errors import ModelMissing
 from discussion_helper.models import Store, load_manifest
 from discussion_helper.settings import Settings
 from discussion_helper.stt.base import Recognised
 from discussion_helper.stt.whisper import THREADS, WhisperRecogniser
+from discussion_helper.voice.assembly import QUIET_PREROLL_S
+from discussion_helper.voice.tail import with_tail
 
 __all__ = [
     "COUNTS",
@@ -87,9 +90,9 @@ def _set(name: str, rows: Sequence[RecognitionRow]) -> SetRow:
 def compared(
     clips: Sequence[Clip], settings: Settings, progress: Progress, *, threads: int = THREADS
 ) -> list[RecognitionRow]:
-    """Recognise each clip both ways, first all ours, then all stock. Raises DiscussionError."""
+    """Each clip both ways: first all ours, as a talk hands it over, then all stock. Raises DiscussionError."""
     sounds = [load(clip.path, RATE).samples for clip in clips]
-    ours = recognise_all(settings, sounds, threads=threads)
+    ours = recognise_all(settings, [_handed_over(sound) for sound in sounds], threads=threads)
     progress.step("recognition", 1, 2, "with the recogniser of the talk")
     stock = stock_recogniser(model_path(settings), settings.language)
     stock(sounds[0])
@@ -134,6 +137,12 @@ def recognise_all(
         return found
 
     return anyio.run(recognise)
+
+
+def _handed_over(sound: Samples) -> Samples:
+    """What a talk gives to the recogniser in the pause behind it."""
+    voice = voiced(sound, RATE)
+    return with_tail(sound[max(0, voice.start - round(QUIET_PREROLL_S * RATE)) : voice.end + round(TAIL_S * RATE)])
 
 
 def _voice_s(sound: Samples) -> float:

@@ -7,7 +7,7 @@ import pytest
 from discussion_helper.audio.frames import Samples, silence
 from discussion_helper.stt.base import TimedWord
 from discussion_helper.stt.reading import Abandoned, Decoded, read
-from discussion_helper.stt.windows import FULL, RATE
+from discussion_helper.stt.windows import FULL, LEAST, RATE
 
 
 @dataclass
@@ -58,7 +58,7 @@ def test_a_finished_window_is_read_once() -> None:
     heard = read(decoder, silence(3.0, RATE), language="en")
 
     assert (heard.text, heard.language, heard.language_probability) == ("Go on.", "en", 1.0)
-    assert decoder.asked == [(3.0, 1600, True)]
+    assert decoder.asked == [(3.0, LEAST, True)]
     assert decoder.detections == 0
 
 
@@ -66,14 +66,14 @@ def test_what_follows_the_last_whole_phrase_is_read_again() -> None:
     decoder = Scripted([broken(" First. And th", " First.", 4.5), whole(" And then more.")])
 
     assert read(decoder, silence(8.0, RATE), language="en").text == "First. And then more."
-    assert decoder.asked == [(8.0, 1600, True), (3.5, 1600, True)]
+    assert decoder.asked == [(8.0, LEAST, True), (3.5, LEAST, True)]
 
 
 def test_a_lone_broken_phrase_is_read_in_the_full_window_without_timestamps() -> None:
     decoder = Scripted([broken(" All I see is"), whole(" All I see is the desktop.")])
 
     assert read(decoder, silence(2.4, RATE), language="en").text == "All I see is the desktop."
-    assert decoder.asked == [(2.4, 1600, True), (2.4, FULL, False)]
+    assert decoder.asked == [(2.4, LEAST, True), (2.4, FULL, False)]
 
 
 def test_a_rest_too_short_for_a_word_is_not_read_again() -> None:
