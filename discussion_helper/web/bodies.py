@@ -12,7 +12,7 @@ from discussion_helper.web.problems import Problem
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
-__all__ = ["MessageBody", "MuteBody", "OpeningBody", "SayBody", "Transport", "read_body"]
+__all__ = ["MessageBody", "MuteBody", "OpeningBody", "SayBody", "SpeakBody", "Transport", "read_body"]
 
 B = TypeVar("B")
 
@@ -38,6 +38,17 @@ _STRICT: Mapping[str, Any] = {"strict": True}
 @dataclass(frozen=True, slots=True)
 class SayBody:
     """A typed turn."""
+
+    text: str
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = _STRICT
+
+    def __post_init__(self) -> None:
+        _check_words("text", self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class SpeakBody:
+    """What the agent is to say."""
 
     text: str
     __pydantic_config__: ClassVar[Mapping[str, Any]] = _STRICT

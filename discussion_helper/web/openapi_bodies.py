@@ -5,7 +5,7 @@ from dataclasses import fields
 from typing import Any, get_args
 
 from discussion_helper.policy import RANGES, Policy
-from discussion_helper.web.bodies import MessageBody, MuteBody, OpeningBody, SayBody, Transport
+from discussion_helper.web.bodies import MessageBody, MuteBody, OpeningBody, SayBody, SpeakBody, Transport
 from discussion_helper.web.feed import OUTPUT_KINDS
 from discussion_helper.web.json_schema import Schema, always, either, list_of, one_of, ref, told
 
@@ -28,6 +28,7 @@ _CHECKED: Mapping[str, Schema] = {
     **{name: {"minimum": least, "maximum": most} for name, (least, most) in RANGES.items()},
 }
 """What the types alone do not say."""
+_SHAPES: tuple[type[Any], ...] = (SayBody, SpeakBody, MessageBody, MuteBody)
 _NO_TURNS: Schema = {"type": "array", "maxItems": 0}
 _ELSEWHERE = [name for name in get_args(Transport) if name != "fake"]
 
@@ -35,7 +36,7 @@ _ELSEWHERE = [name for name in get_args(Transport) if name != "fake"]
 def body_schemas() -> dict[str, Schema]:
     """By name. Loads pydantic."""
     return {
-        **{shape.__name__.removesuffix("Body"): _closed(_members(shape)) for shape in (SayBody, MessageBody, MuteBody)},
+        **{shape.__name__.removesuffix("Body"): _closed(_members(shape)) for shape in _SHAPES},
         **_openings(),
     }
 

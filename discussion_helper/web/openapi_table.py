@@ -205,6 +205,9 @@ OPERATIONS: Mapping[tuple[str, str], Operation] = {
     ("POST", "/sessions/{session_id}/say"): _turn(
         "say", "The next turn, typed.", json_of("It waits for its answer.", "Accepted"), 202, body="Say"
     ),
+    ("POST", "/sessions/{session_id}/speak"): _turn(
+        "speak", "The agent of a voice session says this next.", json_of("It waits.", "Accepted"), 202, body="Speak"
+    ),
     ("POST", "/sessions/{session_id}/messages"): _turn(
         "sendMessage",
         "A message to a text session; its turn comes back until it is over.",

@@ -1,7 +1,7 @@
-"""/sessions/{id}/...: say something, send a message and read its turn, push to talk, mute, interrupt, cancel."""
+"""/sessions/{id}/...: say something, have something said, send a message and read its turn, push to talk, mute, interrupt, cancel."""
 
 import secrets
-from collections.abc import Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,7 +13,7 @@ from discussion_helper.registry import Sessions
 from discussion_helper.session import Session
 from discussion_helper.text.inputs import EventContext, UserMessageEvent
 from discussion_helper.text.stream import Stream
-from discussion_helper.web.bodies import MessageBody, MuteBody, SayBody, read_body
+from discussion_helper.web.bodies import MessageBody, MuteBody, SayBody, SpeakBody, read_body
 from discussion_helper.web.encoding import Answer
 from discussion_helper.web.feed import OUTPUT_KINDS, checked_kinds
 from discussion_helper.web.live import Live, LiveResponse
@@ -35,6 +35,7 @@ class TurnRoutes:
         self._live = live
         self.routes = [
             Route("/sessions/{session_id}/say", self._say, methods=["POST"]),
+            Route("/sessions/{session_id}/speak", self._speak, methods=["POST"]),
             Route("/sessions/{session_id}/messages", self._message, methods=["POST"]),
             Route("/sessions/{session_id}/interrupt", self._interrupt, methods=["POST"]),
             Route("/sessions/{session_id}/press", self._press, methods=["POST"]),
@@ -47,11 +48,16 @@ class TurnRoutes:
         session = session_of(self._sessions, request)
         text = (await read_body(request, SayBody)).text
         if not isinstance(session, Stream):
-            await _say_aloud(session, text)
+            await _taken(session, session.say, text)
             return Answer({"accepted": True}, status_code=202)
         message = _message(text)
         session.submit(message)  # the id is in the context of everything that it causes
         return Answer({"accepted": True, "event_id": message.context.event_id}, status_code=202)
+
+    async def _speak(self, request: Request) -> Response:
+        session = self._voice(request, "Speak in a voice session.")
+        await _taken(session, session.speak, (await read_body(request, SpeakBody)).text)
+        return Answer({"accepted": True}, status_code=202)
 
     async def _message(self, request: Request) -> Response:
         stream = self._stream(request)
@@ -72,17 +78,17 @@ class TurnRoutes:
         return Answer({"pressed": False})
 
     async def _mute(self, request: Request) -> Response:
-        session, on = self._voice(request), (await read_body(request, MuteBody)).on
+        session, on = self._voice(request, "Mute in a voice session."), (await read_body(request, MuteBody)).on
         try:
             await session.mute(on)
         except RuntimeError as refused:
             raise Problem(409, f"No microphone: {refused}.", fix="Mute the microphone where it is.") from None
         return Answer({"muted": on})
 
-    def _voice(self, request: Request) -> Session:
+    def _voice(self, request: Request, fix: str = "Push to talk in a voice session.") -> Session:
         session = session_of(self._sessions, request)
         if isinstance(session, Stream):
-            raise Problem(409, "This is a text session.", fix="Push to talk in a voice session.")
+            raise Problem(409, "This is a text session.", fix=fix)
         return session  # type: ignore[no-any-return]
 
     async def _cancel(self, request: Request) -> Response:
@@ -110,10 +116,11 @@ def _message(text: str) -> UserMessageEvent:
     return UserMessageEvent(text, EventContext(PROVENANCE, secrets.token_urlsafe(8)))
 
 
-async def _say_aloud(session: Any, text: str) -> None:
+async def _taken(session: Session, take: Callable[[str], Awaitable[None]], text: str) -> None:
+    """By a session that runs: its `say` or `speak`."""
     if not session.started or session.ended:
         raise Problem(409, "This session does not run.", fix="Open another one.")
     try:
-        await session.say(text)
+        await take(text)
     except RuntimeError:  # it ends at this moment
         raise Problem(409, "This session does not run any more.", fix="Open another one.") from None
