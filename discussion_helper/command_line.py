@@ -37,6 +37,8 @@ _OPTIONS = {
     "password": "DISCUSSION_HELPER_PASSWORD",
     "tls_cert": "--tls-cert",
     "tls_key": "--tls-key",
+    "remote": "--talks",
+    "abandoned_s": "--abandon-after",
     "microphone": "--microphone",
     "loudspeaker": "--loudspeaker",
     "inputs": "--input",

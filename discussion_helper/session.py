@@ -68,6 +68,7 @@ class Session:
         self._supervisor: Background[None] = Background(self._supervise, name="a session")
         self._wake = anyio.Event()
         self._stopping = False
+        self._why = "stopped"
         self._present = Present()
         self.transport = ""
         """How it is talked to, where whoever opened it says so; it is in the state then."""
@@ -146,9 +147,14 @@ class Session:
             raise RuntimeError("the session is not running")
         return self.discussion.listener
 
-    async def stop(self) -> Conversation:
-        """End the talk and release everything; idempotent, also concurrently. Takes a second at most."""
+    async def stop(self, *, reason: str = "stopped") -> Conversation:
+        """End the talk and release everything; idempotent, also concurrently. Takes a second at most.
+
+        `reason`: what `ended` tells, unless it ends for another one.
+        """
         self._supervisor.check_here()
+        if not self._stopping:
+            self._why = reason
         self._stopping = True
         self._wake.set()
         if not self._supervisor.started:
@@ -244,6 +250,7 @@ class Session:
 
     def _end(self, problems: list[str]) -> None:
         reason = self.discussion.reason or "stopped"
+        reason = self._why if reason == "stopped" else reason
         failures = self.discussion.failures or ([self._talk.error] if self._talk.error is not None else [])
         if failures and reason == "failed":
             self._failure, self._trace = failures[0], failures[0].__traceback__

@@ -7,6 +7,7 @@ import socket
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -14,11 +15,15 @@ from discussion_helper.commands.notify import notify
 from discussion_helper.commands.open_files import allow_open_files
 from discussion_helper.commands.option import chosen_parts, with_file
 from discussion_helper.commands.serve_door import Entrance, add_door, checked_entrance
+from discussion_helper.commands.serve_limits import add_limits, limits_of
 from discussion_helper.commands.serve_link import Link, rotating, show_audit
 from discussion_helper.commands.talk_options import add_parts, add_turn_policy
 from discussion_helper.errors import SettingError
 from discussion_helper.policy import Policy
 from discussion_helper.settings import Settings
+
+if TYPE_CHECKING:
+    from discussion_helper.web import Limits
 
 __all__ = ["PORT", "TOKEN_VARIABLE", "add_parser", "run", "settings_of"]
 
@@ -35,6 +40,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     text = "SQLite file that keeps the threads of text sessions (default: those of `chat`; :memory: = none is kept)"
     parser.add_argument("--store", type=Path, metavar="FILE", help=text)
     add_door(parser)
+    add_limits(parser)
     add_parts(parser)
     add_turn_policy(parser.add_argument_group("sessions by voice that bring no turn_policy of their own"))
     parser.add_argument("--device", metavar="NAME", help="part of the name of microphone and loudspeaker")
@@ -49,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     from discussion_helper.web.keys import checked_token
 
     arguments = with_file(arguments)
-    entrance = checked_entrance(arguments)
+    entrance, limits = checked_entrance(arguments), limits_of(arguments)
     settings = settings_of(arguments)
     _check(settings)
     _warn(settings, arguments)
@@ -59,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     with bound_socket(arguments.host, arguments.port) as listening:
         show_audit(NAME)
         allow_open_files()
-        anyio.run(_serve, arguments, settings, token, entrance, listening)
+        anyio.run(_serve, arguments, settings, token, entrance, limits, listening)
     return 0
 
 
@@ -106,7 +112,12 @@ def _warn(settings: Settings, arguments: argparse.Namespace) -> None:
 
 
 async def _serve(
-    arguments: argparse.Namespace, settings: Settings, token: str, entrance: Entrance, listening: socket.socket
+    arguments: argparse.Namespace,
+    settings: Settings,
+    token: str,
+    entrance: Entrance,
+    limits: "Limits",
+    listening: socket.socket,
 ) -> None:
     """Down in reverse: the web, then the sessions, then the store."""
     from functools import partial
@@ -129,7 +140,8 @@ async def _serve(
         stack.push_async_callback(provider.aclose)
         store = await stack.enter_async_context(SqliteThreads(path))
         sessions = await stack.enter_async_context(Sessions[Session]())
-        manager = Manager(store, provider, partial(step_for, system=settings.system, tools=tools), sessions=sessions)
+        step = partial(step_for, system="", tools=tools, usual=settings.system)
+        manager = Manager(store, provider, step, sessions=sessions)
         await stack.enter_async_context(manager)
 
         async def end() -> None:
@@ -147,6 +159,7 @@ async def _serve(
             examine=partial(examine, settings),
             policy=settings.policy,
             allowed_hosts=entrance.hosts,
+            limits=limits,
         )
         link = Link(listening, arguments.allow_host, encrypted=entrance.tls is not None)
         server = Server(

@@ -83,6 +83,7 @@ def create_app(
         *(registry, manager),
         most=bounds.sessions,
         most_remote=bounds.remote,
+        live=live,
         open_voice=open_voice,
         open_remote=open_remote,
         open_responder=open_responder,

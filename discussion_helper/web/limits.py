@@ -13,8 +13,12 @@ class Limits:
 
     sessions: int = 1000
     """Live sessions."""
-    remote: int = 8
-    """Of them those at a client's microphone: each has models of its own, 0.5 GB of the smallest ones."""
+    remote: int = 4
+    """Of them those at a client's microphone: each has models of its own.
+
+    With the smallest ones, the server takes 0.9 GB for one of them, and up to 0.5 GB more for each further one."""
+    abandoned_s: float = 300.0
+    """After so long without a watcher, a client and a turn a session for clients' microphones is ended."""
     watchers: int = 64
     """Streams of one session that are followed or answered at the same time."""
     all_watchers: int = 1500

@@ -1,7 +1,7 @@
 """Answers that last: ended by their watcher, their session, or the server's end."""
 
 from collections import Counter
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing, contextmanager
 from typing import Protocol
 
@@ -33,6 +33,7 @@ class Live:
         self._lost = 0
         self._stuck: Counter[str] = Counter()
         self._changed = Waiters()
+        self._told: dict[str, Callable[[int], object]] = {}
 
     def close(self) -> None:
         """End every answer that lasts; the server stops. Idempotent; from the event loop's thread."""
@@ -98,14 +99,28 @@ class Live:
         if self._watchers.total() >= self.limits.all_watchers:
             what = f"{self._watchers.total()} watchers follow sessions here, and no more may."
             raise Problem(503, what, fix="Close one of them.")
-        self._watchers[session_id] += 1
+        self._count(session_id, 1)
         try:
             yield
         finally:
-            self._watchers[session_id] -= 1
-            if not self._watchers[session_id]:
-                del self._watchers[session_id]
+            self._count(session_id, -1)
             self._changed.wake()
+
+    def _count(self, session_id: str, more: int) -> None:
+        self._watchers[session_id] += more
+        if not self._watchers[session_id]:
+            del self._watchers[session_id]
+        if session_id in self._told:
+            self._told[session_id](self._watchers[session_id])
+
+    @contextmanager
+    def told_of(self, session_id: str, tell: Callable[[int], object]) -> Iterator[None]:
+        """Inside the block `tell`, one for each session, is called with the number of its watchers at every change."""
+        self._told[session_id] = tell
+        try:
+            yield
+        finally:
+            del self._told[session_id]
 
 
 class Lasting(Protocol):

@@ -70,7 +70,7 @@ _VOICE: Mapping[str, Schema] = {
 _VOICE_MAY: Mapping[str, Schema] = {
     "transport": told(one_of(get_args(Transport)), "How the session was opened."),
     "microphone": told(TEXT, 'Its state in the last `device` event: "open", "muted", "silent", "lost".'),
-    "reason": told(TEXT, 'Once it has ended: "finished", "silence", "stopped" or "failed".'),
+    "reason": told(TEXT, 'Once it has ended: "finished", "silence", "stopped", "abandoned" or "failed".'),
     "error": told(TEXT, "What it failed with."),
 }
 _WRITTEN: Mapping[str, Schema] = {

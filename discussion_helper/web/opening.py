@@ -1,7 +1,7 @@
 """Opens sessions of every kind into one registry."""
 
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 import anyio
@@ -15,11 +15,15 @@ from discussion_helper.session import Session
 from discussion_helper.text.manager import Manager
 from discussion_helper.text.spoken import SpokenThread
 from discussion_helper.text.stream import Stream
+from discussion_helper.text.transforms import KEPT_SYSTEM
 from discussion_helper.voice.remote_talk import RemoteTalk
+from discussion_helper.web.abandonment import ended_when_abandoned
 from discussion_helper.web.audit import Audit
 from discussion_helper.web.bodies import OpeningBody
 from discussion_helper.web.fakes import echo_responder, fake_session
 from discussion_helper.web.held import Held
+from discussion_helper.web.limits import Limits
+from discussion_helper.web.live import Live
 from discussion_helper.web.problems import Problem
 from discussion_helper.web.sockets import RemoteTalks
 from discussion_helper.web.typed import NoLoudspeaker, NoMicrophone
@@ -50,6 +54,7 @@ class Opener:
         *,
         most: int,
         most_remote: int,
+        live: Live | None = None,
         open_voice: OpenVoice | None = None,
         open_remote: OpenRemote | None = None,
         open_responder: OpenResponder | None = None,
@@ -61,7 +66,8 @@ class Opener:
 
         `policy`: of sessions on this machine's devices that bring none.
 
-        `audit`: has an entry for each microphone.
+        `audit`: has an entry for each microphone. `live`: knows who watches, by which a session for clients'
+        microphones that nobody is at any more ends.
         """
         self._sessions = sessions
         self._manager = manager
@@ -72,6 +78,7 @@ class Opener:
         self._open_fake = open_fake or fake_session
         self._policy = policy or Policy()
         self._audit = audit or Audit()
+        self._live = live or Live(Limits())
         self._opening = 0
         self._threads = anyio.CapacityLimiter(_LOOKING)
         self._held: set[Held] = set()
@@ -91,9 +98,9 @@ class Opener:
         self._opening += 1
         try:
             if body.kind == "text":
-                return await self._open_text(body.thread_id)
+                return await self._open_text(body.thread_id, body.system)
             thread = None if body.thread_id is None else await self._thread(body.thread_id)
-            wish = Wish(tuple(body.turns), body.voice, body.language, policy, thread)
+            wish = Wish(tuple(body.turns), body.voice, body.language, policy, thread, body.system)
             session = await self._open_voice_session(body.transport, wish, by)
             session.transport = body.transport
             return session
@@ -108,8 +115,16 @@ class Opener:
             raise Problem(503, what, fix="Give create_app a manager.")
         return self._manager
 
-    async def _open_text(self, thread_id: str | None) -> Stream:
-        return await (self.manager.create() if thread_id is None else self.manager.attach(thread_id))
+    async def _open_text(self, thread_id: str | None, system: str | None) -> Stream:
+        """What the model is told beforehand is kept with the thread, where the manager's steps look for it."""
+        told = {} if system is None else {KEPT_SYSTEM: system}
+        if thread_id is None:
+            return await self.manager.create(metadata=told)
+        stream = await self.manager.attach(thread_id, metadata=told)
+        if not told.items() <= stream.thread.metadata.items():
+            fix = f"DELETE /sessions/{thread_id} first, or leave system out."
+            raise Problem(409, "A session is open on this thread, whose system is another one.", fix=fix)
+        return stream
 
     async def _thread(self, thread_id: str) -> SpokenThread:
         return SpokenThread(self.manager.store, await self.manager.store.get(thread_id))
@@ -119,20 +134,27 @@ class Opener:
             return await self._open_local(wish, by)
         if transport == "remote" and self._open_remote is not None:
             return await self._open_at_client(self._open_remote(wish), wish)
-        return self._sessions.add(self._open_fake(wish) if transport == "fake" else await self._typed(wish)).start()  # type: ignore[no-any-return]
+        if transport == "remote":
+            return await self._open_typed(wish)
+        return self._sessions.add(self._open_fake(wish)).start()  # type: ignore[no-any-return]
 
     async def _open_at_client(self, opening: AbstractAsyncContextManager[RemoteTalk], wish: Wish) -> Session:
         """Where nothing can be heard or said for want of a model, who types is answered all the same."""
         try:
-            return await self._hold(self.talks.holding(opening))
+            return await self._hold(ended_when_abandoned(self.talks.holding(opening), self._live))
         except ModelError as missing:
-            session = self._sessions.add(await self._typed(wish)).start()
+            session = await self._open_typed(wish)
             self.talks.lacks(session, missing)
-            return session  # type: ignore[no-any-return]
+            return session
 
-    async def _typed(self, wish: Wish) -> Session:
+    async def _open_typed(self, wish: Wish) -> Session:
+        return await self._hold(ended_when_abandoned(self._typed(wish), self._live))
+
+    @asynccontextmanager
+    async def _typed(self, wish: Wish) -> AsyncIterator[Session]:
+        """A session for who types."""
         responder = await anyio.to_thread.run_sync(self._open_responder, wish, limiter=self._threads)
-        return Session(NoMicrophone(), responder, NoLoudspeaker(), wish.policy, thread=wish.thread)
+        yield Session(NoMicrophone(), responder, NoLoudspeaker(), wish.policy, thread=wish.thread)
 
     async def _open_local(self, wish: Wish, by: str) -> Session:
         if self._open_voice is None:
