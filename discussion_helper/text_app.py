@@ -18,15 +18,12 @@ from discussion_helper.text.step import Step
 from discussion_helper.text.threads.base import Thread, ThreadStore, is_storable
 from discussion_helper.text.threads.sqlite import SqliteThreads
 from discussion_helper.text.tools import Tool, Tools
-from discussion_helper.text.transforms import answered_only, system_prompt
+from discussion_helper.text.transforms import KEPT_SYSTEM, answered_only, system_prompt
 
 __all__ = ["SYSTEM", "Texts", "check_system", "data_folder", "open_texts", "provider_for", "step_for"]
 
 SYSTEM = "You are a helpful AI assistant."
 """What the model is told when nothing else was asked for."""
-
-_KEPT_SYSTEM = "system"
-"""The key of a thread's metadata under which its system prompt is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,13 +107,14 @@ def _provider(
     return endpoint, endpoint.warmup
 
 
-def step_for(thread: Thread, system: str, tools: Sequence[Tool] = ()) -> Step:
+def step_for(thread: Thread, system: str, tools: Sequence[Tool] = (), *, usual: str = "") -> Step:
     """The system prompt stands before the turns of each call, and in no turn of the thread. `tools`: for the model.
 
+    `system` becomes the thread's own, "" leaves it the one it has; `usual`: for one that has none, and not kept.
     Of questions without an answer the model gets the newest one alone.
     """
     if system:
-        thread.metadata[_KEPT_SYSTEM] = system
-    told = thread.metadata.get(_KEPT_SYSTEM) or SYSTEM
+        thread.metadata[KEPT_SYSTEM] = system
+    told = thread.metadata.get(KEPT_SYSTEM) or usual or SYSTEM
     offered = [Tools(*tools)] if tools else []
     return Step(transforms=[answered_only, system_prompt(told)], handlers=offered, invoke_options=offered)

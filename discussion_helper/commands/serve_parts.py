@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 
 class ServeParts:
-    """Made from the settings of the command line; a wish may name another voice and language."""
+    """Made from the settings of the command line; a wish may have another voice, language and system prompt."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -78,7 +78,11 @@ class ServeParts:
         if wish.policy.wake_word != usual.policy.wake_word and wake_word_file(wish.policy.wake_word) is not None:
             raise SettingError("wake_word: it is a file.", fix="Use the name of a wake word, or leave it out.")
         return replace(
-            usual, voice=wish.voice or usual.voice, language=wish.language or usual.language, policy=wish.policy
+            usual,
+            voice=wish.voice or usual.voice,
+            language=wish.language or usual.language,
+            system=wish.system or usual.system,
+            policy=wish.policy,
         )
 
     def _check_names(self, wish: Wish) -> None:

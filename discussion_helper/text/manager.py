@@ -72,9 +72,10 @@ class Manager:
                 await self.store.delete(thread.id)
             raise
 
-    async def attach(self, thread_id: str) -> Stream:
+    async def attach(self, thread_id: str, *, metadata: dict[str, str] | None = None) -> Stream:
         """The open stream of a stored thread, or a new one; only one for however many ask at the same time.
 
+        `metadata`: added to that of a thread that is not open; what is stored has it from the next turn on.
         Raises ThreadNotFoundError, ThreadCorruptError, and SessionError when the step cannot be made.
         """
         async with self._alone(thread_id):
@@ -84,7 +85,9 @@ class Manager:
                 return held
             if held is not None:
                 await held.wait()  # two writers on one thread there must not be
-            return await self._opened(await self.store.get(thread_id))
+            thread = await self.store.get(thread_id)
+            thread.metadata.update(metadata or {})
+            return await self._opened(thread)
 
     async def _opened(self, thread: Thread) -> Stream:
         step = await self._step_for(thread)

@@ -5,7 +5,10 @@ from discussion_helper.text.state import State, Turn
 from discussion_helper.text.step import Transform
 from discussion_helper.text.threads.document import unanswered
 
-__all__ = ["answered_only", "system_prompt"]
+__all__ = ["KEPT_SYSTEM", "answered_only", "system_prompt"]
+
+KEPT_SYSTEM = "system"
+"""The key of a thread's metadata under which its system prompt is kept."""
 
 
 def answered_only(state: State) -> State:

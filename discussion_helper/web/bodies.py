@@ -12,12 +12,14 @@ from discussion_helper.web.problems import Problem
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
-__all__ = ["MessageBody", "MuteBody", "OpeningBody", "SayBody", "SpeakBody", "Transport", "read_body"]
+__all__ = ["LONGEST_SYSTEM", "MessageBody", "MuteBody", "OpeningBody", "SayBody", "SpeakBody", "Transport", "read_body"]
 
 B = TypeVar("B")
 
 Transport = Literal["local", "remote", "fake"]
 """Whose microphone a voice session has: this machine's, a client's, or none."""
+LONGEST_SYSTEM = 16_384
+"""Characters of what a session's model is told beforehand: a quarter of what a body may have."""
 
 _FIXES: Mapping[str, str] = {
     "text": "Use a text that is not blank.",
@@ -29,6 +31,7 @@ _FIXES: Mapping[str, str] = {
     "turns": "Use a list of texts.",
     "thread_id": "Use the id of a stored thread, or leave it out.",
     "voice": "Use the name of a voice, or leave it out.",
+    "system": f"Use a text of up to {LONGEST_SYSTEM:,} characters, or leave it out.",
     "language": "Use two letters, such as en or de, or leave it out.",
 }
 _POLICY = tuple(one.name for one in fields(Policy))
@@ -87,8 +90,16 @@ class OpeningBody:
     thread_id: str | None = None
     voice: str | None = None
     language: str | None = None
+    system: str | None = None
     policy: dict[str, Any] = field(default_factory=dict)
     __pydantic_config__: ClassVar[Mapping[str, Any]] = _STRICT
+
+    def __post_init__(self) -> None:
+        if self.system is not None:
+            _check_words("system", self.system)
+            if len(self.system) > LONGEST_SYSTEM:
+                what = f"system: it has more than {LONGEST_SYSTEM:,} characters."
+                raise Problem(422, what, fix=_FIXES["system"])
 
     def checked_policy(self, usual: Policy) -> Policy:
         """The `usual` one with what the body says of it.

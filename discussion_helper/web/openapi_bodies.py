@@ -5,7 +5,15 @@ from dataclasses import fields
 from typing import Any, get_args
 
 from discussion_helper.policy import RANGES, Policy
-from discussion_helper.web.bodies import MessageBody, MuteBody, OpeningBody, SayBody, SpeakBody, Transport
+from discussion_helper.web.bodies import (
+    LONGEST_SYSTEM,
+    MessageBody,
+    MuteBody,
+    OpeningBody,
+    SayBody,
+    SpeakBody,
+    Transport,
+)
 from discussion_helper.web.feed import OUTPUT_KINDS
 from discussion_helper.web.json_schema import Schema, always, either, list_of, one_of, ref, told
 
@@ -22,6 +30,12 @@ _CHECKED: Mapping[str, Schema] = {
     "text": _NOT_BLANK,
     "content": _NOT_BLANK,
     "wake_word": _NOT_BLANK,
+    "system": {
+        "type": ["string", "null"],
+        "pattern": r"\S",
+        "maxLength": LONGEST_SYSTEM,
+        "description": "What the model is told beforehand: who the agent is. Without it what the server was told.",
+    },
     "barge_in_backchannels": _PHRASES,
     "barge_in_stop_words": _PHRASES,
     "kinds": either(list_of(one_of(OUTPUT_KINDS)), _NOTHING),

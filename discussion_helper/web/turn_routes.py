@@ -1,4 +1,4 @@
-"""/sessions/{id}/...: say something, have something said, send a message and read its turn, push to talk, mute, interrupt, cancel."""
+"""/sessions/{id}/...: speak for either side, send a message and read its turn; push to talk, mute, cut, cancel."""
 
 import secrets
 from collections.abc import Awaitable, Callable, Generator

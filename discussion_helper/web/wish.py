@@ -21,3 +21,5 @@ class Wish:
     policy: Policy = field(default_factory=Policy)
     thread: Thread | None = None
     """Where the turns are stored."""
+    system: str | None = None
+    """What the model is told beforehand; None = the usual."""
