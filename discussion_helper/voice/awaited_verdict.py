@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 import anyio
 
 from discussion_helper.voice.notes import Decided, Turn
-from discussion_helper.voice.verdict import WORDLESS, Act
+from discussion_helper.voice.verdict import WITHOUT_WORDS, Act
 
 __all__ = ["DECIDED_S", "AwaitedVerdict"]
 
@@ -42,9 +42,9 @@ class AwaitedVerdict:
     async def about(self, turn: Turn) -> Turn:
         """The turn with it; where nothing is decided, for the reply is over, it is a turn like others.
 
-        One that was found to hold no words may hold some in the end: its last ones have just been read.
+        One that was found to hold no words, or none in time, may hold some in the end: its last were just read.
         """
-        if turn.ignored == WORDLESS:
+        if turn.ignored in WITHOUT_WORDS:
             with anyio.move_on_after(DECIDED_S):
                 await self.overruled.wait()
             return replace(turn, ignored="") if self.overruled.is_set() else turn

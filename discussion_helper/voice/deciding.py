@@ -28,7 +28,7 @@ from discussion_helper.voice.barge_in import ROUNDING_S
 from discussion_helper.voice.evidence import Evidence
 from discussion_helper.voice.judging import Judge
 from discussion_helper.voice.lexicon import Lexicon
-from discussion_helper.voice.verdict import RESPONSE, STOPPED, WORDLESS, Act, Verdict
+from discussion_helper.voice.verdict import LATE, RESPONSE, STOPPED, WORDLESS, Act, Verdict
 from discussion_helper.voice.words import Words
 
 __all__ = [
@@ -227,7 +227,8 @@ class Decider:
         if not evidence.own and self._others_s < LEAST_VOICE_S:
             return self._without_voice(evidence.at_s, since_s)
         if evidence.quiet_s >= self._resume_after_s and since_s >= self._resume_after_s:
-            return self._conclude(Act.RESUME, "no words in time", evidence.at_s)
+            self._dismissed = True  # the recogniser is late: its words count all the same
+            return self._conclude(Act.RESUME, LATE, evidence.at_s)
         return self._dismiss(evidence.at_s) if self._is_wordless(evidence.at_s) else self._going_on(evidence)
 
     def _without_voice(self, at_s: float, since_s: float) -> Verdict | None:

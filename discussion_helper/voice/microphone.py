@@ -27,7 +27,7 @@ from discussion_helper.voice.onset_flag import OnsetFlag
 from discussion_helper.voice.ports import Microphone
 from discussion_helper.voice.session_language import language_change
 from discussion_helper.voice.turn_reader import NOTES_HELD, TurnReader
-from discussion_helper.voice.verdict import RESPONSE, WORDLESS
+from discussion_helper.voice.verdict import RESPONSE, WITHOUT_WORDS
 
 __all__ = ["ANSWER", "ANSWER_S", "LOOP", "LOOP_FIX", "OWN_VOICE", "MicrophoneListener"]
 
@@ -268,7 +268,7 @@ class MicrophoneListener:
 
     async def _finish(self, note: Turn, result: Recognised) -> None:
         """What was ignored has cut nothing and is no turn, not even one without words, which lets a cut reply go on."""
-        if note.undecided or (note.ignored == WORDLESS and result.text):
+        if note.undecided or (note.ignored in WITHOUT_WORDS and result.text):
             note = await self._with_verdict(note, result)
         spoken = self._spoken(note.started_at_s - LATELY_S, note.voiced_until_s)
         loops = self._breaker.turn(result.text, spoken, own=note.own)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import Enum
 
-__all__ = ["RESPONSE", "STOPPED", "WORDLESS", "Act", "Verdict"]
+__all__ = ["LATE", "RESPONSE", "STOPPED", "WITHOUT_WORDS", "WORDLESS", "Act", "Verdict"]
 
 RESPONSE = "a listener's response"
 """Why "mm-hm" is ignored."""
@@ -11,6 +11,9 @@ STOPPED = "a stop word"
 """Why "stop" is an interruption, whatever else is known."""
 WORDLESS = "no words in it"
 """Why who talks on is ignored; words that come of it at last are an interruption all the same."""
+LATE = "no words in time"
+"""Why the agent goes on although nobody knows yet what was said; the same holds for words that come after that."""
+WITHOUT_WORDS = frozenset((WORDLESS, LATE))
 
 
 class Act(Enum):

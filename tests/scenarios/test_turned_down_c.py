@@ -56,3 +56,18 @@ async def test_at_the_gate_the_agent_is_turned_down_within_30_ms(
         assert len(OVER) == len(took)
         assert max(took.values()) <= LIMIT_S, took
         assert min(took.values()) > -latency_s  # it was not silent before
+
+
+async def test_words_that_a_slow_recogniser_has_only_when_the_agent_goes_on_are_answered_all_the_same(
+    talk: Any, ears: Any
+) -> None:
+    """A busy machine: the words come 3 s after the voice. Nothing that was said is lost."""
+    async with talk([LONG], ["Fine."], ears=ears(delay_s=3.0)) as on:
+        await on.session.speak(LONG)
+        on.say("speech/sphinx_goforward.wav", "go forward ten meters", after=After("reply", 1, 1.2), dbfs=-20.0)
+        await on.room.until(lambda: len(on.answers.seen) >= 1, within_s=12.0)
+        why = [it["why"] for it in await on.told("decision")]
+
+        assert "no words in time" in why
+        assert "go forward ten meters" == on.answers.seen[-1][-1]["content"]
+        assert on.replies[0].interrupted

@@ -415,6 +415,14 @@ def test_words_that_do_not_come_are_waited_for_no_longer_than_was_asked() -> Non
     assert talk.told[-1][0] == pytest.approx(0.35 + 1.0, abs=0.05)
 
 
+def test_words_that_come_later_still_interrupt() -> None:
+    talk = over_the_agent(1.3).go(2.0)
+    assert Verdict(Act.RESUME, "no words in time") == talk.last
+    talk.go(0.5).says("Could you tell me about Paris", doubt=0.6)
+
+    assert Verdict(Act.INTERRUPT, "words") == talk.last
+
+
 def test_words_that_come_after_the_turn_has_ended_still_decide() -> None:
     talk = over_the_agent(0.3).go(0.3).go(0.2, ended=True).says("Paris.", voiced_s=0.3)
 
