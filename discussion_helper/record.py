@@ -43,6 +43,7 @@ class Record:
         if isinstance(utterance, SpokenUtterance) and utterance.measured:
             utterance = replace(utterance, measured=self._unmeasured)
         data: dict[str, Any] = {"speaker": utterance.speaker, "text": utterance.text}
+        data |= {"started_s": round(utterance.started_s, 3), "ended_s": round(utterance.ended_s, 3)}
         data |= {"interrupted": utterance.interrupted} | ({"said": utterance.said} if utterance.said else {})
         if isinstance(utterance, SpokenUtterance) and utterance.revises:
             data["revises"] = self.conversation.revise(utterance, utterance.revises)

@@ -42,7 +42,12 @@ def to_event(output: OutputEvent) -> Event | None:
             return None if floor is None else Event("floor", at_s, {"floor": floor.value})
         case TurnCompleteEvent(turn, at_s=at_s) if turn.role in ("user", "assistant") and turn.text:
             speaker = "user" if turn.role == "user" else "agent"
-            return Event("utterance", at_s, {"speaker": speaker, "text": turn.text, "interrupted": turn.interrupted})
+            times = dict.fromkeys(("started_s", "ended_s"), round(at_s, 3))
+            return Event(
+                "utterance",
+                at_s,
+                {"speaker": speaker, "text": turn.text, **times, "interrupted": turn.interrupted},
+            )
         case ArtifactEvent(TextDelta(content), at_s=at_s):
             return Event("partial", at_s, {"speaker": "agent", "delta": content})
         case ErrorEvent(at_s=at_s):

@@ -30,7 +30,7 @@ __all__ = ["event_schemas"]
 _REPLACED = told(list_of(COUNT), "Where those stood whose place it takes: the turn before was not over.")
 _ANY: Mapping[str, Mapping[str, Schema]] = {
     "floor": {"floor": FLOOR},
-    "utterance": {"speaker": SPEAKER, "text": TEXT, "interrupted": YES_NO},
+    "utterance": {"speaker": SPEAKER, "text": TEXT, "interrupted": YES_NO, "started_s": SECONDS, "ended_s": SECONDS},
     "timing": TIMING,
     "ended": {"reason": TEXT},
     "partial": {"speaker": SPEAKER},

@@ -9,6 +9,7 @@ from playwright.async_api import Page, expect
 from discussion_helper.registry import Sessions
 from discussion_helper.session import Session
 from discussion_helper.testing import EchoResponder, ScriptedListener, SilentVoice
+from discussion_helper.types import Utterance
 from discussion_helper.web import create_app
 
 pytestmark = [pytest.mark.anyio, pytest.mark.browser]
@@ -30,9 +31,7 @@ async def spoken() -> tuple[Any, str]:
             if event.kind == "timing":
                 break
     record = session.discussion._record
-    record.tell(
-        "utterance", {"speaker": "agent", "text": "The Loire", "said": "The Loire is long.", "interrupted": True}
-    )
+    record.add(Utterance("agent", "The Loire", 3.0, 4.0, interrupted=True, said="The Loire is long."))
     record.tell("partial", {"speaker": "user", "text": "And the", "stable": "And"})
     record.tell("decision", {"what": "interruption", "why": "words", "text": "And the"})
     return create_app(sessions, token=TOKEN), session.id
@@ -65,7 +64,7 @@ async def test_axe_finds_nothing_serious(serving: Any, browsing: Any, scheme: st
         assert [] == await faults(page)
         page = await open_page(session_id)
         await page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
-        await expect(page.locator("#transcript .turn")).to_have_count(2)
+        await expect(page.locator("#transcript .turn:not(.live)")).to_have_count(3)
         assert [] == await faults(page)
     await app.state.sessions.aclose()
 
@@ -74,7 +73,7 @@ async def test_on_a_phone_everything_is_as_wide_as_the_screen(serving: Any, brow
     app, session_id = await spoken()
     async with serving(app) as served, browsing(served, viewport=PHONE, has_touch=True) as (open_page, _):
         page = await open_page(session_id)
-        await expect(page.locator("#transcript .turn")).to_have_count(2)
+        await expect(page.locator("#transcript .turn:not(.live)")).to_have_count(3)
         await expect(page.locator("#send")).to_be_in_viewport()
         await expect(page.locator("#drawer")).not_to_have_attribute("open", "")
         width = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")

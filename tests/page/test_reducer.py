@@ -62,12 +62,15 @@ class Scene:
         return self
 
     def _user(self) -> None:
-        self._record.add(Utterance("user", self._random.choice(WORDS)))
+        self._record.add(Utterance("user", self._random.choice(WORDS), self._at_s - 0.3333333, self._at_s - 0.1))
 
     def _agent(self) -> None:
         said = self._random.choice(WORDS)
         heard = said[: self._random.randrange(len(said) + 1)]
-        self._record.add(Utterance("agent", heard, interrupted=heard != said, said=said if heard != said else ""))
+        times_s = (self._at_s - 0.4, self._at_s)
+        self._record.add(
+            Utterance("agent", heard, *times_s, interrupted=heard != said, said=said if heard != said else "")
+        )
 
     def _revise(self) -> None:
         before = self._record.conversation.last_user_text
@@ -92,9 +95,7 @@ class Scene:
 
 def timeless(state: dict[str, Any]) -> dict[str, Any]:
     """Without what no event of a turn tells, and what is a time of the page's own."""
-    turns = [
-        {k: v for k, v in turn.items() if k not in ("started_s", "ended_s", "calls")} for turn in state["utterances"]
-    ]
+    turns = [{key: value for key, value in turn.items() if key != "calls"} for turn in state["utterances"]]
     return {key: value for key, value in state.items() if key != "elapsed_s"} | {"utterances": turns}
 
 

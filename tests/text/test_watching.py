@@ -80,6 +80,13 @@ def test_everything_else_is_told_as_it_is() -> None:
     assert ["utterance", "partial", "decision", "interruption", "ended"] == kinds
 
 
+def test_a_turn_is_told_with_its_times() -> None:
+    told = Watching(Floor.SPEAKING).event_of(TurnCompleteEvent(Turn("user", (Text("Hi"),)), at_s=2.00049))
+
+    assert told is not None
+    assert (2.0, 2.0) == (told.data["started_s"], told.data["ended_s"])
+
+
 def test_a_reason_is_told_of_the_turn_that_ended_with_it_and_of_no_retry() -> None:
     error = ErrorEvent(ValueError("no more words"), ONE)
     failed = [*phases("submitted"), error, *phases("done")]

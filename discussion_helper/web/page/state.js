@@ -68,12 +68,12 @@ function timingOf(think_s) {
 }
 
 function addUtterance(state, event) {
-  const { speaker, text, interrupted = false, said = "", at_s, revises = [] } = event;
+  const { speaker, text, interrupted = false, said = "", at_s, started_s = at_s, ended_s = at_s, revises = [] } = event;
   const before = state.session.utterances;
   const kept = before.filter((_, at) => !revises.includes(at));
   const places = before.map((_, at) => kept.indexOf(before[at]));
   const calls = speaker === "agent" && state.live.uses.length ? { calls: state.live.uses } : {};
-  const added = { speaker, text, said, interrupted, started_s: at_s, ended_s: at_s, ...calls };
+  const added = { speaker, text, said, interrupted, started_s, ended_s, ...calls };
   const utterances = [...kept, added];
   const notes = state.notes.map((note) => ({ ...note, after: placeAfter(note.after, places, kept.length) }));
   const cleared = speaker === "user" ? { user: null } : { agent: "", uses: [] };
