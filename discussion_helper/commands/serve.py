@@ -14,6 +14,7 @@ import anyio
 from discussion_helper.commands.notify import notify
 from discussion_helper.commands.open_files import allow_open_files
 from discussion_helper.commands.option import chosen_parts, with_file
+from discussion_helper.commands.screen import complain
 from discussion_helper.commands.serve_door import Entrance, add_door, checked_entrance
 from discussion_helper.commands.serve_limits import add_limits, limits_of
 from discussion_helper.commands.serve_link import Link, rotating, show_audit
@@ -29,6 +30,10 @@ __all__ = ["PORT", "TOKEN_VARIABLE", "add_parser", "run", "settings_of"]
 
 PORT = 7654
 TOKEN_VARIABLE = "DISCUSSION_HELPER_TOKEN"
+_SHORT = (
+    "{variable}: {count} characters can be guessed. Leave it out, or make one that nobody guesses: "
+    'python3 -c "import secrets; print(secrets.token_urlsafe(32))"'
+)
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -52,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     from discussion_helper.commands.store_file import checked_file
     from discussion_helper.web import bound_socket
     from discussion_helper.web.audit import NAME
-    from discussion_helper.web.keys import checked_token
+    from discussion_helper.web.keys import LONG_ENOUGH, checked_token
 
     arguments = with_file(arguments)
     entrance, limits = checked_entrance(arguments), limits_of(arguments)
@@ -62,6 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
     checked_file("--store", arguments.store)
     token = checked_token(os.environ.get(TOKEN_VARIABLE, secrets.token_urlsafe(32)))
     assert token is not None
+    if len(token) < LONG_ENOUGH:
+        complain(_SHORT.format(variable=TOKEN_VARIABLE, count=len(token)))
     with bound_socket(arguments.host, arguments.port) as listening:
         show_audit(NAME)
         allow_open_files()
@@ -103,7 +110,6 @@ def _warn(settings: Settings, arguments: argparse.Namespace) -> None:
     """A language that the recogniser does not know is in nobody's way who writes, or asks for another one."""
     from discussion_helper.choices import recogniser_of
     from discussion_helper.command_line import with_option
-    from discussion_helper.commands.screen import complain
 
     try:
         recogniser_of(settings)
@@ -163,7 +169,12 @@ async def _serve(
         )
         link = Link(listening, arguments.allow_host, encrypted=entrance.tls is not None)
         server = Server(
-            app, started=lambda: link.print(server, token), ending=end, hurried=_leave_at_once, tls=entrance.tls
+            app,
+            started=lambda: link.print(server, token),
+            ending=end,
+            hurried=_leave_at_once,
+            tls=entrance.tls,
+            proxies=entrance.proxies,
         )
         with rotating(app, server, link):
             await server.serve(sockets=[listening])

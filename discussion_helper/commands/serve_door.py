@@ -2,8 +2,11 @@
 
 import argparse
 import os
+import socket
 import ssl
+from collections.abc import Sequence
 from dataclasses import dataclass
+from ipaddress import ip_network
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +36,8 @@ class Entrance:
     password: "Password | None"
     hosts: tuple[str, ...]
     """Names of this server beside those of the loopback interface."""
+    proxies: tuple[str, ...] = ()
+    """Addresses of proxies, which tell who asks."""
 
 
 def add_door(parser: argparse.ArgumentParser) -> None:
@@ -45,6 +50,8 @@ def add_door(parser: argparse.ArgumentParser) -> None:
     door.add_argument("--tls-key", type=Path, metavar="FILE", help="its key (PEM, not encrypted)")
     text = f"its first line lets browsers in at /login; so does {PASSWORD_VARIABLE}"
     door.add_argument("--password-file", type=Path, metavar="FILE", help=text)
+    text = "address of a reverse proxy, or its network: what it says in X-Forwarded-For and -Proto counts"
+    door.add_argument("--trust-proxy", action="append", default=[], metavar="ADDRESS", help=text)
     text = "let other machines in without a password, or without encryption"
     door.add_argument("--insecure", action="store_true", help=text)
 
@@ -61,13 +68,24 @@ def checked_entrance(arguments: argparse.Namespace) -> Entrance:
             fix = f"Leave --host out, give --tls-cert, --tls-key and {PASSWORD_VARIABLE}, or say --insecure."
             raise SettingError(what, fix=fix)
         complain(_INSECURE.format(host=arguments.host, lacks=lacks))
-    return Entrance(tls, password, (*arguments.allow_host, *_own_name(arguments.host)))
+    hosts = (*arguments.allow_host, *_own_name(arguments.host))
+    return Entrance(tls, password, hosts, _proxies(arguments.trust_proxy))
+
+
+def _proxies(addresses: Sequence[str]) -> tuple[str, ...]:
+    for address in addresses:
+        try:
+            ip_network(address)
+        except ValueError:
+            what = f"trust_proxy: {address[:80]!r} is no address."
+            raise SettingError(what, fix="Use one such as 127.0.0.1, or a network such as 10.0.0.0/8.") from None
+    return tuple(addresses)
 
 
 def _own_name(host: str) -> list[str]:
-    """An address that was named is one that a browser asks by; 0.0.0.0 and :: are none."""
+    """An address that was named is one that a browser asks by; of all of them each is known where it was asked."""
     if host in ("0.0.0.0", "::", ""):
-        return []
+        return [socket.gethostname()]
     return [f"[{host}]" if ":" in host else host]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
 
-__all__ = ["address_of", "client_of", "is_host_known", "is_loopback", "is_own_origin", "port_of"]
+__all__ = ["address_of", "client_of", "is_host_known", "is_loopback", "is_own_origin", "own_address_of", "port_of"]
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::([0-9]{1,5}))?")
 
@@ -20,15 +20,36 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def is_host_known(headers: Headers, names: Collection[str]) -> bool:
+def is_host_known(headers: Headers, names: Collection[str], own: str = "") -> bool:
     """Whether there is one Host header, with a name of the loopback interface or one of `names` (in lower case).
 
-    Of a target in absolute form only the path is looked at, and nothing at X-Forwarded-Host: an attacker's page whose
-    name leads to 127.0.0.1 sends its own name here.
+    So is the address of this machine that the connection came to, `own`, written out: no name was led there. Of a
+    target in absolute form only the path is looked at, and nothing at X-Forwarded-Host: an attacker's page whose name
+    leads to 127.0.0.1 sends its own name here.
     """
     hosts = headers.getlist("host")
     match = _HOST.fullmatch(hosts[0]) if len(hosts) == 1 else None
-    return match is not None and (is_loopback(match[1]) or match[1].lower() in names)
+    return match is not None and (is_loopback(match[1]) or match[1].lower() in names or _is_address(match[1], own))
+
+
+def own_address_of(asked: HTTPConnection) -> str:
+    """The address of this machine that the connection came to; "" where a server does not tell."""
+    server = asked.scope.get("server")
+    return server[0] if server else ""
+
+
+def _is_address(name: str, own: str) -> bool:
+    try:
+        address = _plain(own)
+        return not address.is_unspecified and _plain(name.strip("[]")) == address
+    except ValueError:
+        return False
+
+
+def _plain(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    """Without the interface that it is of, and an IPv4 one as such."""
+    address = ipaddress.ip_address(text.partition("%")[0])
+    return getattr(address, "ipv4_mapped", None) or address
 
 
 def is_own_origin(asked: HTTPConnection) -> bool:

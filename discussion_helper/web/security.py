@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from discussion_helper.web.door import Door
-from discussion_helper.web.origins import is_host_known, is_own_origin
+from discussion_helper.web.origins import is_host_known, is_own_origin, own_address_of
 from discussion_helper.web.problems import answer_of
 from discussion_helper.web.upgrades import DENIAL
 
@@ -36,6 +36,7 @@ IN_PROCESS_HOSTS = ("test", "testserver")
 
 _GONE: Message = {"type": "http.disconnect"}
 _CLOSED: Message = {"type": "websocket.disconnect", "code": 1008, "reason": "the token was rotated"}
+_HOST_FIX = "Use the address that it printed, or start it with --allow-host NAME (create_app: allowed_hosts)."
 _ORIGIN_FIX = "Ask from a program, or open the address in the browser itself."
 
 
@@ -73,8 +74,8 @@ class Guard:
         await connection.close()
 
     def _refusal(self, asked: HTTPConnection) -> Response | None:
-        if not is_host_known(asked.headers, self._hosts):
-            refusal = answer_of(403, "This server is not known by that name.", "Use the address that it printed.")
+        if not is_host_known(asked.headers, self._hosts, own_address_of(asked)):
+            refusal = answer_of(403, "This server is not known by that name.", _HOST_FIX)
             return self._door.stranger(asked) or refusal
         if not is_own_origin(asked):
             refusal = answer_of(403, "Another site's page asks for this.", _ORIGIN_FIX)

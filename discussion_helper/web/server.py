@@ -4,7 +4,7 @@ import asyncio
 import logging
 import socket
 import ssl
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from types import FrameType
 
 import anyio
@@ -51,11 +51,13 @@ class Server(uvicorn.Server):
         ending: Callable[[], Awaitable[object]] | None = None,
         hurried: Callable[[int], object] | None = None,
         tls: ssl.SSLContext | None = None,
+        proxies: Sequence[str] = (),
         log_level: str = "warning",
     ) -> None:
         """`started` is called once requests are taken, `ending` when the server begins to stop.
 
         `hurried` is called by the handler of a second signal, with its number. `tls`: encrypts (`tls_context`).
+        `proxies`: addresses, or networks, whose X-Forwarded-For and -Proto tell who asks, and how; nobody else's do.
 
         `ending` closes the sessions: their watchers are then told how it ended, before their connections close. No
         access log: it would hold the link's token.
@@ -74,7 +76,8 @@ class Server(uvicorn.Server):
                 log_level=log_level,
                 access_log=False,
                 server_header=False,
-                proxy_headers=False,
+                proxy_headers=bool(proxies),
+                forwarded_allow_ips=list(proxies),
                 lifespan="on",
                 limit_concurrency=_CONNECTIONS,
                 timeout_graceful_shutdown=GRACE_S,

@@ -106,6 +106,7 @@ def test_a_password_alone_a_certificate_alone_and_both_are_taken_as_far_as_they_
     assert (None, None, ("127.0.0.1",)) == _entrance()
     assert _entrance("--host", "0.0.0.0", "--allow-host", "home.lan", "--password-file", str(file), *TLS)[2] == (
         "home.lan",
+        socket.gethostname(),
     )
     assert ("", "") == capsys.readouterr()
     monkeypatch.setenv(PASSWORD_VARIABLE, PASSWORD)
