@@ -5,7 +5,7 @@ from discussion_helper.client.errors import NotLetIn, Refused, ServerError, Serv
 from discussion_helper.client.following import Following
 from discussion_helper.client.link import Link
 from discussion_helper.client.server_events import ServerEvent
-from discussion_helper.client.values import Accepted, SessionState, Transcript
+from discussion_helper.client.values import Accepted, SessionState, StoredThread, StoredTurn, ThreadHead, Transcript
 
 __all__ = [
     "Accepted",
@@ -18,6 +18,9 @@ __all__ = [
     "ServerEvent",
     "ServerUnreachable",
     "SessionState",
+    "StoredThread",
+    "StoredTurn",
+    "ThreadHead",
     "TooOften",
     "Transcript",
 ]

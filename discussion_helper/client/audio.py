@@ -15,6 +15,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidSta
 from websockets.typing import Subprotocol
 
 from discussion_helper.audio.frames import Samples
+from discussion_helper.client.answers import unreachable
 from discussion_helper.client.audio_ends import error_of, is_over, refusal_at
 from discussion_helper.client.errors import ServerUnreachable, TooOften
 from discussion_helper.client.link import Link
@@ -150,8 +151,7 @@ class AudioClient:
                 refused = error.response
                 raise refusal_at(refused.status_code, bytes(refused.body or b""), refused.headers) from None
             except (OSError, TimeoutError, InvalidHandshake, ConnectionClosed) as error:
-                what = f"The server at {self._link.url} cannot be reached ({type(error).__name__})."
-                raise ServerUnreachable(what, fix="See whether it runs, and whether the address is right.") from error
+                raise unreachable(self._link, error) from error
             self._seq = self._sample = 0
             try:
                 yield socket

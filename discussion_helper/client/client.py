@@ -14,7 +14,15 @@ from discussion_helper.client.answers import json_of, unreachable
 from discussion_helper.client.errors import ServerError, TooOften
 from discussion_helper.client.following import SILENCE_S, Following
 from discussion_helper.client.link import Link
-from discussion_helper.client.values import Accepted, SessionState, Transcript, value_of
+from discussion_helper.client.values import (
+    Accepted,
+    Rotated,
+    SessionState,
+    StoredThread,
+    ThreadHead,
+    Transcript,
+    value_of,
+)
 from discussion_helper.clock import now
 
 __all__ = ["ANSWER_S", "CONNECT_S", "PATIENCE_S", "Client"]
@@ -76,15 +84,17 @@ class Client:
         thread_id: str | None = None,
         voice: str | None = None,
         language: str | None = None,
+        system: str | None = None,
         **policy: Any,
     ) -> SessionState:
         """Open a session: by voice at the server's microphone ("local") or at a client's ("remote"), or in writing.
 
-        `turns`: what the user of a fake one says. `thread_id`: a stored conversation that goes on. `policy`: fields of
+        `turns`: what the user of a fake one says. `thread_id`: a stored conversation that goes on. `system`: what its
+        model is told beforehand, in the place of what the server was told. `policy`: fields of
         `discussion_helper.Policy`, of a session by voice.
         """
         asked: dict[str, Any] = {"kind": kind, "transport": transport, "turns": list(turns), "thread_id": thread_id}
-        asked |= {"voice": voice, "language": language, **policy}
+        asked |= {"voice": voice, "language": language, "system": system, **policy}
         body = {name: value for name, value in asked.items() if value is not None and value != []}
         return value_of(SessionState, await self._ask("POST", "/sessions", body))
 
@@ -96,14 +106,57 @@ class Client:
         """The user's next turn, typed; its answer comes as events."""
         return value_of(Accepted, await self._ask("POST", _path(session_id, "say"), {"text": text}))
 
+    async def speak(self, session_id: str, text: str) -> None:
+        """Have the agent of a session by voice say it next. What a person answers is the user's next utterance."""
+        await self._ask("POST", _path(session_id, "speak"), {"text": text})
+
     async def interrupt(self, session_id: str) -> bool:
         """Cut the reply; False when there is none."""
         told = await self._ask("POST", _path(session_id, "interrupt"))
         return value_of(dict[str, bool], told).get("interrupted", False)
 
+    async def cancel(self, session_id: str) -> bool:
+        """Cancel the turn of a text session, not what waits; False when there is none."""
+        return value_of(dict[str, bool], await self._ask("POST", _path(session_id, "cancel"))).get("cancelled", False)
+
+    async def press(self, session_id: str) -> bool:
+        """Press the key of push to talk; whether that cut a reply."""
+        return value_of(dict[str, bool], await self._ask("POST", _path(session_id, "press"))).get("interrupted", False)
+
+    async def release(self, session_id: str) -> None:
+        """Release it: the turn is over."""
+        await self._ask("POST", _path(session_id, "release"))
+
+    async def mute(self, session_id: str, on: bool = True) -> None:
+        """Close the microphone of the server's machine, or open it; `AudioClient.mute` does so with a client's."""
+        await self._ask("POST", _path(session_id, "mute"), {"on": on})
+
     async def end(self, session_id: str) -> Transcript:
         """End it; what was said."""
         return value_of(Transcript, await self._ask("DELETE", _path(session_id)))
+
+    async def threads(self) -> list[ThreadHead]:
+        """The conversations that are kept, the newest change first."""
+        return value_of(list[ThreadHead], await self._ask("GET", "/threads"))
+
+    async def thread(self, thread_id: str) -> StoredThread:
+        """One of them, with what was said."""
+        return value_of(StoredThread, await self._ask("GET", _thread(thread_id)))
+
+    async def forget(self, thread_id: str) -> None:
+        """Forget one of them; none on which a session is open."""
+        await self._ask("DELETE", _thread(thread_id))
+
+    async def rotate_token(self) -> Link:
+        """A new token, which this client shows from now on; the link with it. Everybody else's is worth nothing.
+
+        What it follows ends as theirs does, with NotLetIn: follow again.
+        """
+        token = value_of(Rotated, await self._ask("POST", "/token/rotate")).token
+        self.link = Link.of(self.link.url, token, insecure=True)  # as it was when this client was made
+        self._http.cookies.clear()
+        self._http.headers.update(self.link.headers)
+        return self.link
 
     def follow(self, session_id: str, *kinds: str, after: str = "") -> Following:
         """Its events from now on, as they happen: see `Following`. No kinds = the coarse ones; `ended` always comes.
@@ -153,3 +206,7 @@ class Client:
 
 def _path(session_id: str, what: str = "") -> str:
     return f"/sessions/{quote(session_id, safe='', errors='replace')}" + (f"/{what}" if what else "")
+
+
+def _thread(thread_id: str) -> str:
+    return f"/threads/{quote(thread_id, safe='', errors='replace')}"

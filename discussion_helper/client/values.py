@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, TypeVar
 
 from discussion_helper.client.errors import ServerError
 from discussion_helper.types import Floor, TurnTiming, Utterance
 
-__all__ = ["Accepted", "SessionState", "Transcript", "value_of"]
+__all__ = ["Accepted", "Rotated", "SessionState", "StoredThread", "StoredTurn", "ThreadHead", "Transcript", "value_of"]
 
 T = TypeVar("T")
 
@@ -56,6 +57,49 @@ class Transcript:
     utterances: tuple[Utterance, ...]
     timings: tuple[TurnTiming, ...]
     interruption_rate: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadHead:
+    """A conversation that is kept."""
+
+    id: str
+    created_at: datetime
+    updated_at: datetime
+    turn_count: int = 0
+    first: str = ""
+    """The user's first words."""
+    error: str = ""
+    """Why its turns cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTurn:
+    """One of its turns."""
+
+    role: str
+    """user, assistant or tool."""
+    at: datetime
+    artifacts: tuple[Mapping[str, Any], ...]
+    """Each with its `kind`, as in the events of a text session."""
+    interrupted: bool = False
+    answered: bool = True
+    """False of a question that has no answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredThread(ThreadHead):
+    """The same with what was said. `metadata` has as `system` what its model is told beforehand, if it has its own."""
+
+    metadata: Mapping[str, str]
+    turns: tuple[StoredTurn, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rotated:
+    """The server's new token."""
+
+    token: str = field(repr=False)
 
 
 def value_of(shape: type[T], told: Any) -> T:

@@ -1,7 +1,7 @@
 """The client at a real server."""
 
 import ssl
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from discussion_helper.client import Client, NotLetIn, Refused, ServerUnreachable
+from discussion_helper.client.audio import AudioClient
 from discussion_helper.text import Manager, MemoryThreads, Step, TextDelta
 from discussion_helper.text.providers.scripted import ScriptedProvider
 from discussion_helper.types import Floor
@@ -22,6 +23,12 @@ Serving = Callable[..., Any]
 TOKEN = "a-token-for-tests"
 CERT, KEY = (Path(__file__).parents[1] / "web" / f"loopback-{what}.pem" for what in ("cert", "key"))
 SLOW_MACHINE_S = 20.0
+
+
+async def silent() -> AsyncIterator[Any]:
+    """A microphone of which nothing comes."""
+    await anyio.sleep_forever()
+    yield
 
 
 async def until_answered(events: Any) -> list[Any]:
@@ -159,7 +166,31 @@ async def test_a_certificate_is_trusted_when_that_was_said(serving: Serving) -> 
         trusted = ssl.create_default_context(cafile=CERT)
         async with Client(url, token=TOKEN, tls=trusted) as client, Client(url, token=TOKEN) as doubtful:
             listed = await client.sessions()
-            with pytest.raises(ServerUnreachable, match="certificate"):
-                await doubtful.sessions()
+            told = []
+            for ask in (doubtful.sessions, lambda: anext(doubtful.follow("anything"))):
+                with pytest.raises(ServerUnreachable, match="certificate") as caught:
+                    await ask()
+                told.append(caught.value.fix)
+            with pytest.raises(ServerUnreachable, match="certificate") as caught:
+                await AudioClient(doubtful.link, "anything").run(silent(), lambda _: None)
+            told.append(caught.value.fix)
 
     assert [] == listed
+    for fix in told:
+        assert "tls=ssl.create_default_context(cafile=FILE)" in fix
+        assert "SSL_CERT_FILE" in fix
+        assert "discussion-helper serve" not in fix
+
+
+async def test_an_address_of_the_other_kind_is_told_as_that(serving: Serving) -> None:
+    app = create_app(token=TOKEN)
+    told = []
+    async with serving(app, tls=tls_context(CERT, KEY)) as tls, serving(app) as plain:
+        for url in (tls.replace("https", "http"), plain.replace("http", "https")):
+            async with Client(url, token=TOKEN) as client:
+                with pytest.raises(ServerUnreachable) as caught:
+                    await client.sessions()
+                told.append(caught.value.fix)
+
+    assert "begins with https://" in told[0]
+    assert "begins with http://" in told[1]
