@@ -17,13 +17,14 @@ from discussion_helper.responder.llama import load_library
 from discussion_helper.settings import Settings
 from discussion_helper.telemetry import no_telemetry
 
-__all__ = ["REINSTALL", "TEXT", "VOICE", "Finding", "examine", "verdict"]
+__all__ = ["REINSTALL", "REMOTE", "TEXT", "VOICE", "Finding", "examine", "verdict"]
 
 REINSTALL = "Install the package again from the checkout or the wheel file: pip install --force-reinstall FILE."
 
 VOICE = "voice"
+REMOTE = "remote"
 TEXT = "text"
-"""What parts are needed for: talks, and conversations in writing."""
+"""What parts are needed for: talks, those at a client's devices, and conversations in writing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +42,15 @@ class Finding:
 def examine(settings: Settings) -> list[Finding]:
     """Look at every part that a talk with these settings needs. Blocks for a second or two; opens no device."""
     return [
-        _check("python", _python, VOICE, TEXT),
-        _check("microphone", lambda: _device(settings.microphone, "input")),
-        _check("loudspeaker", lambda: _device(settings.loudspeaker, "output")),
+        _check("python", _python, VOICE, REMOTE, TEXT),
+        _check("microphone", lambda: _device(settings.microphone, "input"), VOICE),
+        _check("loudspeaker", lambda: _device(settings.loudspeaker, "output"), VOICE),
         _check("echo canceller", lambda: _module("pywebrtc_audio")),
         _check("voice activity", lambda: _module("webrtcvad")),
         _check("voice judge", lambda: _judge(settings)),
         _check("end of turns", _prosody),
         _check("recogniser", lambda: f"{_module('faster_whisper')}, {_model(recogniser_of(settings))}"),
-        _check("language model", lambda: _llm(settings), VOICE, TEXT),
+        _check("language model", lambda: _llm(settings), VOICE, REMOTE, TEXT),
         _check("voice", lambda: f"{_module('piper')}, {_voice(settings)}"),
         _check("disk", lambda: _disk(settings)),
     ]
@@ -67,8 +68,8 @@ def verdict(findings: Sequence[Finding], settings: Settings) -> tuple[bool, str]
 
 
 def _check(part: str, look: Callable[[], str], *uses: str) -> Finding:
-    """What was found; without `uses` talks alone need it."""
-    needed = uses or (VOICE,)
+    """What was found; without `uses` all talks need it."""
+    needed = uses or (VOICE, REMOTE)
     try:
         return Finding(part, True, look(), uses=needed)
     except DiscussionError as problem:

@@ -74,7 +74,7 @@ def answering(status: int, body: str) -> Iterator[str]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             shown = self.headers["Authorization"]
-            self.send_response(status if shown == "Bearer right" and self.path == "/health?ready=text" else 401)
+            self.send_response(status if shown == "Bearer right" and self.path == "/health?ready=remote" else 401)
             self.end_headers()
             self.wfile.write(body.encode())
 

@@ -1,4 +1,4 @@
-"""Whether a server can hold written conversations: exit code 0, or 1 and a line that says what is missing.
+"""Whether a server can hold talks with browsers: exit code 0, or 1 and a line that says what is missing.
 
 With DISCUSSION_HELPER_TOKEN in the environment, as the server has it; without, whether it answers at all.
 """
@@ -15,7 +15,7 @@ WITHIN_S = 10.0
 
 def answer_of(url: str) -> tuple[int, str]:
     """Status and body of the readiness. Of a certificate nothing is checked: this is the loopback interface."""
-    asked = urllib.request.Request(f"{url}/health?ready=text")
+    asked = urllib.request.Request(f"{url}/health?ready=remote")
     if token := os.environ.get("DISCUSSION_HELPER_TOKEN"):
         asked.add_header("Authorization", f"Bearer {token}")
     trust = ssl._create_unverified_context() if url.startswith("https") else None

@@ -92,7 +92,7 @@ def create_app(
         audit=audit,
     )
     own: list[BaseRoute] = [
-        *HealthRoute(registry, examine, ["voice"] if manager is None else ["voice", "text"]).routes,
+        *HealthRoute(registry, examine, _uses(open_remote, manager)).routes,
         *SessionRoutes(registry, opener, live).routes,
         *TurnRoutes(registry, live).routes,
         *ThreadRoutes(registry, opener).routes,
@@ -138,6 +138,11 @@ def _lifespan(
                     await own.aclose()
 
     return lifespan
+
+
+def _uses(open_remote: OpenRemote | None, manager: Manager | None) -> list[str]:
+    """What the server is there for: talks at its devices, at those of clients, and in writing."""
+    return ["voice"] + ["remote"] * (open_remote is not None) + ["text"] * (manager is not None)
 
 
 def _registry(sessions: Sessions[Any] | None, manager: Manager | None) -> Sessions[Any]:

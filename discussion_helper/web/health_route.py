@@ -45,7 +45,7 @@ class Finding(Protocol):
 
     @property
     def uses(self) -> Collection[str]:
-        """Which uses of the server cannot be had without it, as "voice" and "text"."""
+        """Which uses of the server cannot be had without it, as "voice", "remote" and "text"."""
         ...
 
 

@@ -99,7 +99,7 @@ def _of_anything() -> dict[str, Schema]:
         "Health": record(
             {
                 "ok": told(YES_NO, "Something can be held here."),
-                "uses": record({"voice": ref("Use")}, {"text": ref("Use")}),
+                "uses": record({"voice": ref("Use")}, {"remote": ref("Use"), "text": ref("Use")}),
                 "parts": list_of(record(part)),
                 "sessions": COUNT,
             }

@@ -84,7 +84,9 @@ OPERATIONS: Mapping[tuple[str, str], Operation] = {
         name="health",
         about="What can be held here, and the fix for what cannot.",
         group="server",
-        parameters=(Parameter("ready", "query", "The status alone tells of this use.", one_of(("voice", "text"))),),
+        parameters=(
+            Parameter("ready", "query", "The status alone tells of this use.", one_of(("voice", "remote", "text"))),
+        ),
         answers={
             200: json_of("All of it, or that the use can be had.", either(ref("Health"), ref("Ready"))),
             422: problem("The server has no such use."),

@@ -1,12 +1,16 @@
 """/health?ready=USE, for what starts servers and looks whether they can be used."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.applications import Starlette
 
-from discussion_helper.doctor import Finding
+from discussion_helper.doctor import Finding, examine
+from discussion_helper.errors import DeviceError
+from discussion_helper.settings import Settings
+from discussion_helper.testing.remote import fake_remote_talk
 from discussion_helper.text import Manager
 from discussion_helper.text.providers.scripted import ScriptedProvider
 
@@ -29,6 +33,37 @@ async def test_the_status_says_whether_one_use_can_be_had(
     assert (503, told) == (voice.status_code, voice.json())
     assert (422, "Use voice or text.") == (other.status_code, other.json()["fix"])
     assert len(other.json()["error"]) < 200
+
+
+async def test_a_server_for_browsers_needs_no_devices_of_its_own(
+    app_of: AppOf, client_of: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def no_device(*_: object) -> None:
+        raise DeviceError("There is none.", fix="Connect one.")
+
+    monkeypatch.setattr("discussion_helper.audio.devices.find_device", no_device)
+    monkeypatch.setenv("DISCUSSION_HELPER_MODELS", str(tmp_path))
+    app = app_of(open_remote=lambda _: fake_remote_talk(()), examine=lambda: examine(Settings()))
+    async with client_of(app) as client:
+        uses = (await client.get("/health")).json()["uses"]
+        remote = await client.get("/health", params={"ready": "remote"})
+
+    assert ["voice", "remote"] == list(uses)
+    assert {"microphone", "loudspeaker"} == set(uses["voice"]["missing"]) - set(uses["remote"]["missing"])
+    assert ["recogniser", "language model", "voice"] == uses["remote"]["missing"]
+    assert 503 == remote.status_code
+    assert all("models pull" in fix for fix in remote.json()["fixes"])
+
+
+async def test_without_devices_and_with_the_models_it_is_ready_for_them(app_of: AppOf, client_of: Any) -> None:
+    found = [Finding("microphone", False, "none", "Connect one."), Finding("recogniser", True, "", uses=("remote",))]
+    app = app_of(open_remote=lambda _: fake_remote_talk(()), examine=lambda: found)
+    async with client_of(app) as client:
+        ready = {use: (await client.get(f"/health?ready={use}")).status_code for use in ("voice", "remote")}
+        whole = (await client.get("/health")).json()
+
+    assert {"voice": 503, "remote": 200} == ready
+    assert (True, {"ok": True, "missing": []}) == (whole["ok"], whole["uses"]["remote"])
 
 
 async def test_it_is_behind_the_same_door(app_of: AppOf, client_of: Any) -> None:
