@@ -25,6 +25,7 @@ from discussion_helper.voice.ports import Device, Driver, Ears, Runner, Sink, So
 from discussion_helper.voice.reopening import Reopening, opened_again
 from discussion_helper.voice.scored import Scored
 from discussion_helper.voice.scoring import Scorer
+from discussion_helper.voice.wished import Wished
 
 __all__ = ["FADED_S", "HANGS_S", "AudioEngine"]
 
@@ -36,7 +37,6 @@ HANGS_S = 0.25
 of in the end."""
 
 _log = logging.getLogger(__name__)
-
 D = TypeVar("D", bound=Device)
 _Asks = Callable[[], bool]
 _Which = Literal["capture", "playback"]
@@ -49,11 +49,9 @@ class AudioEngine:
     """Entered, it has an open loudspeaker, an audio thread, and a microphone to open. Left, nothing of them is there.
 
     A device that goes away is opened again as soon as it is back. Without the microphone nothing is heard until then;
-    without the loudspeaker the reply waits, and goes on from where it was. After 30 s the talk is over.
-
-    In the next pause both devices are opened anew, wherever they are then, when `follow` says so.
-
-    The microphone and the loudspeaker are also closed one by one, by the parts that own them.
+    without the loudspeaker the reply waits, and goes on from where it was. After 30 s the talk is over. In the next
+    pause both devices are opened anew, wherever they are then, when `follow` says so. They are also closed one by one,
+    by the parts that own them.
     """
 
     def __init__(
@@ -81,6 +79,7 @@ class AudioEngine:
         self._open_playback = open_playback
         self._make_hearing = hearing
         self._inbox = inbox
+        self._wished = Wished(run)
         self._capture: Source | None = None
         self._sink: Sink | None = None
         self._ears: Ears | None = None
@@ -161,9 +160,10 @@ class AudioEngine:
     # -- the devices
 
     async def open_microphone(self, ears: Ears) -> str:
-        """Open it and tell `ears` of what is heard; its name. Raises DeviceError."""
+        """Open it and tell `ears` of what is heard; its name, "" where it was closed meanwhile. Raises DeviceError."""
         self._ears = ears
-        return self._listen_to(await self._run(self._open_capture))
+        capture = await self._wished.opened(self._open_capture)
+        return "" if capture is None else self._listen_to(capture)
 
     def words(self, words: Words) -> None:
         """What a recogniser made of the turn that is open, for deciding about an interruption."""
@@ -182,8 +182,7 @@ class AudioEngine:
         """The newest turn goes on with the one before it, though the agent had begun to answer: a pause to learn."""
         self._inbox.put(Call(self._work.reopened, Reopened()))
 
-    def _scored(self, scored: Scored) -> None:
-        """From the scorer's thread."""
+    def _scored(self, scored: Scored) -> None:  # from the scorer's thread
         self._inbox.put(Call(lambda: self._work.scored(scored), scored))
 
     @property
@@ -193,6 +192,7 @@ class AudioEngine:
 
     async def close_microphone(self) -> None:
         """Close it; a turn that is open ends. Idempotent."""
+        self._wished.take_back()
         await self._reopening.stop("capture")
         capture, self._capture = self._capture, None
         if capture is not None:

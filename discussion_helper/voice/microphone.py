@@ -58,7 +58,6 @@ class MicrophoneListener:
         only_stops: Callable[[str], bool] = lambda _: False,
     ) -> None:
         """`spoken(from_s, until_s)`: what was heard of the agent between two moments, of which a turn may be the echo.
-
         `only_stops`: whether a text that cut the agent off says nothing more than that. Raises RuntimeError off a loop.
         """
         self._affinity = LoopAffinity()
@@ -85,8 +84,8 @@ class MicrophoneListener:
         self._open_turns = 0
         self._failure: Exception | None = None
         self._worker: Background[None] = Background(self._read_turns, name="recognition")
-        self._muted = False
-        self._closed = False
+        self._muted = self._closed = False
+        self._switching = anyio.Lock()
         self.readings: deque[float] = deque(maxlen=NOTES_HELD)
         """Seconds that the newest readings took; whoever looks takes them."""
 
@@ -104,8 +103,9 @@ class MicrophoneListener:
     async def utterances(self) -> AsyncIterator[Utterance]:
         """Finished turns; one with text "" where something was heard that held no words. Raises DeviceError."""
         self._check_here()
-        if not self._muted:
-            await self._open()
+        async with self._switching:
+            if not self._muted:
+                await self._open()
         self._worker.start()
         while True:
             while self._heard:
@@ -161,10 +161,11 @@ class MicrophoneListener:
     async def mute(self, on: bool) -> None:
         """Close the microphone, or open it again. A turn that is open ends as it is."""
         self._check_here()
-        if on == self._muted or self._closed:
-            return
-        self._muted = on
-        await (self._microphone.close_microphone() if on else self._open())
+        async with self._switching:
+            if on == self._muted or self._closed:
+                return
+            await (self._microphone.close_microphone() if on else self._open())
+            self._muted = on
         self._report("device", which="microphone", state="muted" if on else "open")
 
     async def aclose(self) -> None:
@@ -185,9 +186,9 @@ class MicrophoneListener:
 
     async def _open(self) -> None:
         self._rejoining.reset()
-        name = await self._microphone.open_microphone(self)
-        self._breaker.reset()
-        self._report("device", which="microphone", state="open", name=name)
+        if name := await self._microphone.open_microphone(self):  # else the talk has ended meanwhile
+            self._breaker.reset()
+            self._report("device", which="microphone", state="open", name=name)
 
     # -- told by the audio engine, on the event loop
 
