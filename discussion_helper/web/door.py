@@ -30,13 +30,14 @@ class Door:
         rate, of_all = limits.rate, limits.rate_of_all
         self._known = Rates(rate, of_all, burst_s=limits.burst_s)
         self._strangers = Rates(rate * STRANGERS, of_all * STRANGERS, burst_s=limits.burst_s)
-        self._wrong = Rates(limits.wrong_a_minute / 60, limits.wrong_a_minute / 6, burst_s=60.0)
+        a_minute = limits.wrong_a_minute
+        self._wrong = {by: Rates(a_minute / 60, a_minute / 6, burst_s=60.0) for by in ("token", "password")}
 
     def refusal(self, asked: HTTPConnection) -> Response | None:
         """None = whoever asks is let in."""
-        if not self.keys.required or self._has_cookie(asked):
-            return self._often(asked, self._known)
         linked = _is_link(asked)
+        if not self.keys.required or self._has_cookie(asked):
+            return self._often(asked, self._known) or (RedirectResponse("/", status_code=303) if linked else None)
         shown = asked.query_params["token"] if linked else _bearer(asked)
         if shown is not None:
             return self._refusal_of(asked, shown) or (self.let_in(asked, "link") if linked else None)
@@ -46,11 +47,11 @@ class Door:
 
     def _refusal_of(self, asked: HTTPConnection, shown: str) -> Response | None:
         """Of a token. One that could be guessed is not even compared after too many wrong ones."""
-        if self.keys.guessable and self._wrong.wait_s(address_of(asked)):
-            return self.stranger(asked) or self.guess(asked)
+        if self.keys.guessable and self._wrong["token"].wait_s(address_of(asked)):
+            return self.stranger(asked) or self.guess(asked, "token")
         if self.keys.is_token(shown):
             return self._often(asked, self._known)
-        refused = self.stranger(asked) or self.guess(asked)
+        refused = self.stranger(asked) or self.guess(asked, "token")
         if refused is None:
             self.failed(asked, "token")
         return refused or _unknown()
@@ -59,10 +60,10 @@ class Door:
         """An answer to one who may not come in, and asks too often."""
         return self._often(asked, self._strangers)
 
-    def guess(self, asked: HTTPConnection) -> Response | None:
-        """Count a guess of this address; an answer if there were too many."""
-        wait_s = self._wrong.take(address_of(asked))
-        return _too_often(wait_s, "Too many wrong tokens or passwords came from there.") if wait_s else None
+    def guess(self, asked: HTTPConnection, by: str) -> Response | None:
+        """Count a guess of this address, of the "token" or the "password"; an answer if there were too many of it."""
+        wait_s = self._wrong[by].take(address_of(asked))
+        return _too_often(wait_s, f"Too many wrong {by}s came from there.") if wait_s else None
 
     def failed(self, asked: HTTPConnection, by: str) -> None:
         """Put it on record."""

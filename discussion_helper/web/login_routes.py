@@ -5,7 +5,7 @@ from base64 import b64encode
 from html import escape
 from urllib.parse import parse_qs
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
@@ -52,9 +52,8 @@ class LoginRoutes:
     async def _take(self, request: Request) -> Response:
         """A guess is counted before it is looked at: many at once are no more than the same number one by one."""
         assert self._door.password is not None
-        fields = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=4)
-        shown = fields.get("password", [""])[0]
-        refused = self._door.guess(request)
+        shown = await _password_in(request)
+        refused = self._door.guess(request, "password")
         if refused is not None:
             return refused
         if await self._door.password.is_right(shown):
@@ -70,6 +69,15 @@ def form_headers() -> dict[str, str]:
         f"default-src 'none'; style-src 'sha256-{style}'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
     )
     return {"Content-Security-Policy": policy, "Referrer-Policy": "same-origin"}
+
+
+async def _password_in(request: Request) -> str:
+    """What the form holds; "" where it is none, or its sender is gone."""
+    try:
+        fields = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=4)
+    except (ValueError, ClientDisconnect):
+        return ""
+    return fields.get("password", [""])[0]
 
 
 def _form(status: int, told: str = "") -> Response:

@@ -237,3 +237,30 @@ async def test_a_bad_password_is_refused_without_being_named(text: str) -> None:
         Password(text)
 
     assert not text or text not in str(refused.value)
+
+
+async def test_wrong_tokens_take_nothing_from_who_has_the_password(app_of: AppOf, client_of: ClientOf) -> None:
+    app = app_of(token=TOKEN, password=Password(PASSWORD), limits=Limits(wrong_a_minute=3.0))
+    async with client_of(app) as client:
+        wrong = [(await client.get("/sessions", headers=bearer("wrong"))).status_code for _ in range(5)]
+        right = await client.post("/login", data={"password": PASSWORD}, headers=OWN)
+
+    assert [401, 401, 401, 429, 429] == wrong
+    assert 303 == right.status_code
+
+
+async def test_what_is_no_form_is_a_wrong_password_and_no_fault(app_of: AppOf, client_of: ClientOf) -> None:
+    app = app_of(token=LONG, password=Password(PASSWORD))
+    async with client_of(app) as client:
+        many = await client.post("/login", data={f"field{n}": "x" for n in range(50)}, headers=OWN)
+
+    assert (401, True) == (many.status_code, "not the password" in many.text)
+
+
+async def test_a_link_leaves_the_address_bar_also_of_a_browser_that_is_let_in_already(
+    app_of: AppOf, client_of: ClientOf
+) -> None:
+    async with client_of(app_of(token=TOKEN)) as client:
+        first, again = [await client.get(f"/?token={TOKEN}") for _ in range(2)]
+
+    assert [(303, "/"), (303, "/")] == [(it.status_code, it.headers["location"]) for it in (first, again)]
