@@ -1,27 +1,37 @@
 """What a model of another program can do with sessions: a method for each tool, with what the model is told of it."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any, Literal
 
 import anyio
 
 from discussion_helper.bounds import check_number, check_whole
 from discussion_helper.client.client import Client
+from discussion_helper.client.errors import Refused
 from discussion_helper.client.following import Following
 from discussion_helper.client.server_events import ServerEvent
+from discussion_helper.client.values import ThreadHead
 
-__all__ = ["MOST_EVENTS", "MOST_UTTERANCES", "MOST_WAIT_S", "SETTLE_S", "SessionTools"]
+__all__ = ["MOST_EVENTS", "MOST_SESSIONS", "MOST_THREADS", "MOST_UTTERANCES", "MOST_WAIT_S", "SETTLE_S", "SessionTools"]
 
 MOST_EVENTS = 200
 """Of one answer: a model reads all of it."""
 MOST_UTTERANCES = 50
 """The newest ones of a state or a transcript."""
+MOST_SESSIONS = 20
+"""The newest ones, each asked for by itself."""
+MOST_THREADS = 50
 MOST_WAIT_S = 50.0
 """Programs wait for a tool's answer for a minute."""
 SETTLE_S = 0.2
 """Once something has happened, what follows within so long is told with it."""
 
-_SessionId = Annotated[str, "the id that `start` gave"]
+_LISTED = ("id", "kind", "transport", "floor", "elapsed_s")
+"""Of each session in a list."""
+_UNTOLD = ("timings", "url", "events_url")
+"""Of a state: the times of stages, and addresses, which no tool takes."""
+
+_SessionId = Annotated[str, "the id that `start` or `sessions` gave"]
 
 
 class SessionTools:
@@ -29,6 +39,12 @@ class SessionTools:
 
     def __init__(self, client: Client) -> None:
         self._client = client
+
+    @property
+    def all(self) -> tuple[Callable[..., Awaitable[dict[str, Any]]], ...]:
+        """Each of the tools."""
+        turns = (self.say, self.speak, self.state, self.follow, self.interrupt, self.stop)
+        return (self.start, self.sessions, self.threads, *turns)
 
     async def start(
         self,
@@ -39,17 +55,49 @@ class SessionTools:
             "microphone), at those of a client that connects later (remote; until then what is said is typed with "
             "`say`), or with no devices and no models (fake)",
         ] = "local",
-        thread_id: Annotated[str | None, "a stored conversation to go on with"] = None,
+        thread_id: Annotated[str | None, "a stored conversation to go on with, of `threads`"] = None,
         language: Annotated[str | None, "two letters, such as en or de; else the server's own"] = None,
+        system: Annotated[
+            str | None, "what the agent is told beforehand: who it is, and what to do; else what the server was told"
+        ] = None,
     ) -> dict[str, Any]:
         """Open a conversation with the person at the server, and get its state, with its `id`."""
-        state = await self._client.open(kind=kind, transport=transport, thread_id=thread_id, language=language)
+        told = {"thread_id": thread_id, "language": language, "system": system}
+        state = await self._client.open(kind=kind, transport=transport, **told)
         return _shortened(state.told)
+
+    async def sessions(self) -> dict[str, Any]:
+        """The conversations that are open now, also those that somebody else began; the newest first."""
+        ids = list(reversed(await self._client.sessions()))
+        states = [await self._state(session_id) for session_id in ids[:MOST_SESSIONS]]
+        listed = [{name: state[name] for name in _LISTED if name in state} for state in states if state]
+        return {"sessions": listed} | _earlier("sessions", len(ids) - MOST_SESSIONS)
+
+    async def threads(self) -> dict[str, Any]:
+        """The conversations that are kept, with the person's first words; the newest change first.
+
+        `start` goes on with one by its `thread_id`, and tells what was said in it.
+        """
+        heads = await self._client.threads()
+        listed = [_head(head) for head in heads[:MOST_THREADS]]
+        return {"threads": listed} | _earlier("threads", len(heads) - MOST_THREADS)
 
     async def say(self, session_id: _SessionId, text: Annotated[str, "what is said"]) -> dict[str, Any]:
         """Give the conversation its next turn, as if the person had typed it. The answer comes with `follow`."""
         accepted = await self._client.say(session_id, text)
         return {"accepted": True} | ({"event_id": accepted.event_id} if accepted.event_id else {})
+
+    async def speak(
+        self, session_id: _SessionId, text: Annotated[str, "what the agent says, in plain words without markup"]
+    ) -> dict[str, Any]:
+        """Say this aloud to the person, as the agent of a conversation by voice; it comes next, after what waits.
+
+        To ask the person something and get the answer: call `follow` for a cursor, `speak` the question, and `follow`
+        with that cursor, again and again, until an `utterance` whose speaker is "user" comes: its `text` is the answer.
+        The agent then replies to it by itself; `interrupt` cuts that.
+        """
+        await self._client.speak(session_id, text)
+        return {"accepted": True}
 
     async def state(self, session_id: _SessionId) -> dict[str, Any]:
         """Who has the floor, what was said and heard (the newest turns), and whether the conversation is running."""
@@ -87,6 +135,15 @@ class SessionTools:
         said = [utterance.as_dict() for utterance in ended.utterances]
         return _shortened({"id": ended.id, "utterances": said, "interruption_rate": ended.interruption_rate})
 
+    async def _state(self, session_id: str) -> Mapping[str, Any]:
+        """Of a session that was listed; nothing of one that is gone since."""
+        try:
+            return (await self._client.state(session_id)).told
+        except Refused as refused:
+            if refused.status != 404:
+                raise
+            return {}
+
 
 async def _gathered(following: Following, wait_s: float, most: int) -> list[ServerEvent]:
     """What comes within the time, or until nothing follows, or it is over. What was read is never lost by the time."""
@@ -108,9 +165,19 @@ def _told(event: ServerEvent) -> dict[str, Any]:
 
 
 def _shortened(state: Mapping[str, Any]) -> dict[str, Any]:
-    """A state with its newest utterances alone, and how many came before them; the times of stages are left out."""
-    kept = {name: value for name, value in state.items() if name != "timings"}
+    """A state with its newest utterances alone, and how many came before them."""
+    kept = {name: value for name, value in state.items() if name not in _UNTOLD}
     said = kept.get("utterances", ())
     if len(said) > MOST_UTTERANCES:
-        kept |= {"utterances": list(said[-MOST_UTTERANCES:]), "earlier_utterances": len(said) - MOST_UTTERANCES}
-    return kept
+        kept["utterances"] = list(said[-MOST_UTTERANCES:])
+    return kept | _earlier("utterances", len(said) - MOST_UTTERANCES)
+
+
+def _head(head: ThreadHead) -> dict[str, Any]:
+    said = {"error": head.error} if head.error else {"turn_count": head.turn_count, "first": head.first}
+    return {"id": head.id, "updated_at": head.updated_at.isoformat(), **said}
+
+
+def _earlier(what: str, count: int) -> dict[str, int]:
+    """How many are left out, if any are."""
+    return {f"earlier_{what}": count} if count > 0 else {}

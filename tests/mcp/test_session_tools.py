@@ -4,12 +4,16 @@ from collections.abc import Callable
 from typing import Any
 
 import anyio
+import mcp
 import pytest
 
-from discussion_helper.mcp.session_tools import MOST_UTTERANCES
+from discussion_helper.client import Client
+from discussion_helper.commands.mcp import TOKEN_VARIABLE, URL_VARIABLE
+from discussion_helper.mcp.server import mcp_server
+from discussion_helper.mcp.session_tools import MOST_SESSIONS, MOST_THREADS, MOST_UTTERANCES
 from discussion_helper.session import Session
 from discussion_helper.testing import EchoResponder, ScriptedListener, SilentVoice
-from discussion_helper.text import Manager, MemoryThreads, Step, TextDelta
+from discussion_helper.text import Manager, MemoryThreads, Step, TextDelta, UserMessageEvent
 from discussion_helper.text.providers.scripted import ScriptedProvider
 from discussion_helper.web import Wish, create_app
 
@@ -48,12 +52,16 @@ async def test_a_model_is_told_what_each_tool_does(asking: Asking) -> None:
     async with asking(create_app(token=TOKEN)) as asker:
         listed = {tool.name: tool for tool in (await asker.list_tools()).tools}
 
-    assert {"start", "say", "state", "follow", "interrupt", "stop"} == set(listed)
+    assert {"start", "say", "speak", "state", "follow", "interrupt", "stop", "sessions", "threads"} == set(listed)
     for tool in listed.values():
         assert tool.description
         assert all(field.get("description") for field in tool.input_schema["properties"].values()), tool.name
+        assert tool.input_schema["additionalProperties"] is False
     assert ["kind"] == listed["start"].input_schema["required"]
-    assert ["follow", "state"] == sorted(name for name, tool in listed.items() if tool.annotations.read_only_hint)
+    readers = sorted(name for name, tool in listed.items() if tool.annotations.read_only_hint)
+    assert ["follow", "sessions", "state", "threads"] == readers
+    for word in ("aloud", "follow", "answer"):
+        assert word in listed["speak"].description
 
 
 async def test_a_conversation_from_its_start_to_its_end(asking: Asking) -> None:
@@ -140,16 +148,22 @@ async def test_what_is_wrong_is_told_with_the_fix(asking: Asking) -> None:
         many = await failed(asker, "follow", session_id=session, most=0)
         kinds = await failed(asker, "follow", session_id=session, kinds=["nonsense"])
         unknown = await failed(asker, "start", kind="song")
+        missing = await failed(asker, "say", session_id=session)
+        misspelt = await failed(asker, "say", session_id=session, text="hi", txet="hi")
     async with asking(create_app(token=TOKEN), token="another") as stranger:
         out = await failed(stranger, "state", session_id=session)
 
-    assert "Look at GET /sessions" in gone
+    assert "There is no session of that id. Ask `sessions` for those that are open" in gone
     assert "text: it is blank" in blank
     assert "wait_s: 3600" in patience
     assert "most: 0 is out of range. Use" in many
     assert "nonsense" in kinds
-    assert "voice" in unknown
-    assert "token is missing or wrong. Take the token" in out
+    assert "kind: Input should be 'voice' or 'text'." == unknown
+    assert "text: it is missing." == missing
+    assert "txet: there is no such argument. Use session_id, text." == misspelt
+    assert "token is missing or wrong. " in out
+    assert TOKEN_VARIABLE in out
+    assert "--url LINK" in out
     assert "another" not in out
 
 
@@ -168,3 +182,67 @@ async def test_a_long_conversation_is_told_by_its_newest_turns(asking: Asking) -
                 state = await called(asker, "state", session_id=session)
 
     assert (MOST_UTTERANCES, turns[-1]) == (len(state["utterances"]), state["utterances"][-1]["text"])
+
+
+async def test_a_server_that_is_away_is_told_with_the_option() -> None:
+    async with Client("http://127.0.0.1:9", token=TOKEN) as client, mcp.Client(mcp_server(client)) as asker:
+        away = await failed(asker, "sessions")
+
+    assert "discussion-helper serve" in away
+    assert "--url" in away
+    assert URL_VARIABLE in away
+
+
+async def test_a_person_is_asked_aloud_and_the_answer_is_followed(asking: Asking) -> None:
+    async with asking(create_app(token=TOKEN)) as asker:
+        session = (await called(asker, "start", kind="voice", transport="fake"))["id"]
+        cursor = (await called(asker, "follow", session_id=session))["cursor"]
+        spoken = await called(asker, "speak", session_id=session, text="Shall I restart it?")
+        asked, cursor = await until_answered(asker, session, cursor)
+        await called(asker, "say", session_id=session, text="Yes, please.")  # as the person would
+        answered, _ = await until_answered(asker, session, cursor)
+        wrong = await failed(asker, "speak", session_id=session, text=" ")
+
+    assert {"accepted": True} == spoken
+    assert ["Shall I restart it?"] == [event["text"] for event in asked if event["kind"] == "utterance"]
+    assert "Yes, please." == next(event["text"] for event in answered if event.get("speaker") == "user")
+    assert "text: it is blank" in wrong
+
+
+async def test_nothing_is_told_that_a_tool_has_no_use_for(asking: Asking) -> None:
+    async with asking(create_app(token=TOKEN)) as asker:
+        opened = await called(asker, "start", kind="voice", transport="fake")
+
+    assert not {"url", "events_url", "timings"} & opened.keys()
+
+
+async def test_the_open_ones_are_listed_the_newest_first(asking: Asking) -> None:
+    async with asking(create_app(token=TOKEN)) as asker:
+        none = await called(asker, "sessions")
+        ids = [(await called(asker, "start", kind="voice", transport="fake"))["id"] for _ in range(MOST_SESSIONS + 2)]
+        listed = await called(asker, "sessions")
+
+    assert {"sessions": []} == none
+    assert list(reversed(ids))[:MOST_SESSIONS] == [one["id"] for one in listed["sessions"]]
+    assert 2 == listed["earlier_sessions"]
+    assert {"id", "kind", "transport", "floor", "elapsed_s"} == listed["sessions"][0].keys()
+
+
+async def test_the_kept_ones_are_listed_and_gone_on_with(asking: Asking) -> None:
+    provider = ScriptedProvider([TextDelta("Hello")])
+    async with Manager(MemoryThreads(), provider, lambda _: Step()) as manager:
+        for number in range(MOST_THREADS + 1):
+            stream = await manager.create()
+            await stream.process(UserMessageEvent(f"question {number}"))
+            await stream.aclose()
+        async with asking(create_app(token=TOKEN, manager=manager)) as asker:
+            listed = await called(asker, "threads")
+            newest = listed["threads"][0]
+            system = "You are a chess tutor."
+            again = await called(asker, "start", kind="text", thread_id=newest["id"], system=system)
+        told = (await manager.store.get(newest["id"])).metadata
+
+    assert (MOST_THREADS, 1) == (len(listed["threads"]), listed["earlier_threads"])
+    assert (f"question {MOST_THREADS}", 2) == (newest["first"], newest["turn_count"])
+    assert (newest["id"], "Hello") == (again["id"], again["utterances"][-1]["text"])
+    assert {"system": system} == told
