@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -17,7 +18,9 @@ import pytest
 
 from discussion_helper.command_line import parse
 
-DEPLOY = Path(__file__).parents[1] / "deploy"
+ROOT = Path(__file__).parents[1]
+DEPLOY = ROOT / "deploy"
+README = (DEPLOY / "README.md").read_text(encoding="utf-8")
 UNITS = sorted(DEPLOY.glob("systemd/**/*.service"))
 CONTAINER = (DEPLOY / "container" / "Containerfile").read_text(encoding="utf-8")
 ANALYZE = shutil.which("systemd-analyze")
@@ -65,6 +68,45 @@ def test_the_container_runs_as_nobody_special_a_command_that_there_is() -> None:
     assert json.loads(health)[-1].endswith(f":{arguments.port}")
     for copied in re.findall(r"^COPY (deploy/\S+)", CONTAINER, re.MULTILINE):
         assert (DEPLOY.parent / copied).is_file()
+
+
+def test_the_image_is_built_from_what_it_needs_and_nothing_else_is_sent() -> None:
+    """Of the lines of .dockerignore the last one that fits counts; `!` takes back."""
+    lines = [line for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines() if line[0] != "#"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
+    needed = {"pyproject.toml", project["project"]["readme"], *project["project"]["license-files"], *wheel["packages"]}
+    needed |= set(wheel["force-include"]) | set(re.findall(r"^COPY (deploy/\S+)", CONTAINER, re.MULTILINE))
+
+    assert "*" == lines[0]
+    assert needed == {line[1:] for line in lines if line.startswith("!")}
+    assert all((ROOT / name).exists() for name in needed)
+    assert {"**/__pycache__"} == {line for line in lines[1:] if not line.startswith("!")}
+
+
+def test_what_is_installed_counts_for_prometheus_too() -> None:
+    assert 1 == CONTAINER.count('pip install --no-cache-dir "/source[metrics]"')
+    installed = [line.strip() for line in README.splitlines() if "/pip install" in line]
+    assert 2 == len(installed)
+    assert all(line.endswith('pip install "FILE_OR_CHECKOUT[metrics]"') for line in installed)
+
+
+def test_podman_keeps_the_health_check_only_in_this_format() -> None:
+    built = [line for line in (README + CONTAINER).splitlines() if "podman build" in line]
+    assert 2 == len(built)
+    assert all("podman build --format docker -f" in line for line in built)
+
+
+def test_a_proxy_leads_to_where_the_command_listens_by_its_usual_name() -> None:
+    (command,) = re.findall(r"^discussion-helper (serve .*--trust-proxy.*)$", README, re.MULTILINE)
+    arguments = parse(shlex.split(command))
+    (name,), proxies = arguments.allow_host, arguments.trust_proxy
+
+    assert (["127.0.0.1"], "127.0.0.1") == (proxies, arguments.host)
+    for example in sorted((DEPLOY / "proxy").iterdir()):
+        text = example.read_text(encoding="utf-8")
+        assert f"127.0.0.1:{arguments.port}" in text
+        assert name in text
 
 
 @contextmanager

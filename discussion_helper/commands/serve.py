@@ -167,7 +167,8 @@ async def _serve(
             allowed_hosts=entrance.hosts,
             limits=limits,
         )
-        link = Link(listening, arguments.allow_host, encrypted=entrance.tls is not None)
+        encrypted, is_behind = entrance.tls is not None, bool(entrance.proxies)
+        link = Link(listening, arguments.allow_host, encrypted=encrypted, is_behind=is_behind)
         server = Server(
             app,
             started=lambda: link.print(server, token),

@@ -24,8 +24,13 @@ The link is the key: whoever has it may talk here. Ctrl-C ends."""
 class Link:
     """Printed once requests are taken, and again for a new token."""
 
-    def __init__(self, listening: socket.socket, names: Sequence[str], *, encrypted: bool) -> None:
-        """`names`: by which the server may be asked, the best one first; without any its addresses are shown."""
+    def __init__(
+        self, listening: socket.socket, names: Sequence[str], *, encrypted: bool, is_behind: bool = False
+    ) -> None:
+        """`names`: by which the server may be asked, the best one first; without any its addresses are shown.
+
+        `is_behind`: a proxy, which has the TLS, at the usual port of the first name.
+        """
         self.lost: OSError | None = None
         """What printing it failed with: then nobody has it, and there is nothing to serve."""
         host, port = listening.getsockname()[:2]
@@ -33,7 +38,8 @@ class Link:
         others = [] if names or here is None else [outer_address(listening.family), socket.gethostname()]
         known = [names[0] if names else here or host, *others]
         scheme = "https" if encrypted else "http"
-        self._addresses = [f"{scheme}://{_in_link(name)}:{port}" for name in known if name]
+        addresses = [f"{scheme}://{_in_link(name)}:{port}" for name in known if name]
+        self._addresses = [f"https://{_in_link(names[0])}"] if is_behind and names else addresses
 
     def print(self, server: "Server", token: str, hint: str = _HINT) -> None:
         """Print it; otherwise have the server end as it would for Ctrl-C."""

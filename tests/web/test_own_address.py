@@ -120,6 +120,16 @@ async def test_the_links_for_other_machines_are_printed_too(
 # -- behind a proxy
 
 
+async def test_the_link_is_that_of_the_proxy(capsys: pytest.CaptureFixture[str]) -> None:
+    with bound_socket("127.0.0.1", 0) as listening:
+        Link(listening, ["talk.example.org"], encrypted=False, is_behind=True).print(Any, TOKEN)  # type: ignore[arg-type]
+        port = listening.getsockname()[1]
+        Link(listening, [], encrypted=False, is_behind=True).print(Any, TOKEN)  # type: ignore[arg-type]
+    links = re.findall(r"https?://\S+", capsys.readouterr().out)
+
+    assert [f"https://talk.example.org/?token={TOKEN}", f"http://127.0.0.1:{port}/?token={TOKEN}"] == links
+
+
 FORWARDED = {"X-Forwarded-For": "192.0.2.66, 203.0.113.5", "X-Forwarded-Proto": "https"}
 
 
