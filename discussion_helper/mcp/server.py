@@ -36,5 +36,10 @@ def mcp_server(client: Client) -> "MCPServer[Any]":
         reads, ends = tool.__name__ in _READING, tool.__name__ == "stop"
         hints = ToolAnnotations(read_only_hint=reads, destructive_hint=ends, open_world_hint=False)
         checked.append(checked_tool(tool, hints))
-    about = {"instructions": INSTRUCTIONS, "version": version("discussion_helper")}
-    return MCPServer("discussion-helper", **about, log_level="WARNING", tools=checked)
+    return MCPServer(
+        "discussion-helper",
+        instructions=INSTRUCTIONS,
+        version=version("discussion_helper"),
+        log_level="WARNING",
+        tools=checked,
+    )

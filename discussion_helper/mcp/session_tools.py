@@ -62,8 +62,9 @@ class SessionTools:
         ] = None,
     ) -> dict[str, Any]:
         """Open a conversation with the person at the server, and get its state, with its `id`."""
-        told = {"thread_id": thread_id, "language": language, "system": system}
-        state = await self._client.open(kind=kind, transport=transport, **told)
+        state = await self._client.open(
+            kind=kind, transport=transport, thread_id=thread_id, language=language, system=system
+        )
         return _shortened(state.told)
 
     async def sessions(self) -> dict[str, Any]:
