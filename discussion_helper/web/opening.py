@@ -92,7 +92,7 @@ class Opener:
         policy = body.checked_policy(self._policy if body.transport == "local" else Policy())
         if body.turns and (body.kind, body.transport) != ("voice", "fake"):
             raise Problem(422, "turns: only a fake voice session has a script.", fix="Leave it out.")
-        if len(self._sessions) + self._opening >= self._most:
+        if self._is_full and not await self._ended_unused():
             raise Problem(503, f"{self._most} sessions are open, and no more may be.", fix="Close one of them.")
         self._opening += 1
         try:
@@ -105,6 +105,19 @@ class Opener:
             return session
         finally:
             self._opening -= 1
+
+    @property
+    def _is_full(self) -> bool:
+        return len(self._sessions) + self._opening >= self._most
+
+    async def _ended_unused(self) -> bool:
+        """Whether there is room now, of the oldest written session at which nobody is; its thread is kept."""
+        sessions = [self._sessions.get(each) for each in self._sessions.ids()]
+        for stream in sessions:
+            if isinstance(stream, Stream) and not (stream.busy or stream.pending or self._live.watchers(stream.id)):
+                await stream.stop()
+                break
+        return not self._is_full
 
     @property
     def manager(self) -> Manager:

@@ -15,6 +15,8 @@ from starlette.applications import Starlette
 from discussion_helper.errors import ModelMissing
 from discussion_helper.session import Session
 from discussion_helper.testing import EchoResponder, ScriptedListener, SilentVoice, VirtualTimeLoop
+from discussion_helper.text import Manager
+from discussion_helper.text.providers.scripted import ScriptedProvider
 from discussion_helper.voice.remote_link import RemoteLink
 from discussion_helper.voice.remote_talk import RemoteTalk
 from discussion_helper.web import Limits, Wish
@@ -132,6 +134,29 @@ async def test_others_go_on_and_one_that_is_ended_is_not_called_abandoned(app_of
         assert not fake.ended
 
     assert "stopped" == remote.state["reason"]
+
+
+async def test_a_written_one_at_which_nobody_is_makes_room_where_there_is_none(
+    app_of: AppOf, client_of: Any, manager_of: Callable[..., Manager], echo: ScriptedProvider
+) -> None:
+    async with manager_of(echo) as manager:
+        app = app_of(manager=manager, limits=Limits(sessions=3))
+        async with client_of(app) as client:
+
+            async def write() -> tuple[int, str]:
+                answer = await client.post("/sessions", json={"kind": "text"})
+                return answer.status_code, answer.json().get("id", "")
+
+            watched, oldest, newest = [(await write())[1] for _ in range(3)]
+            with app.state.live.place(watched):
+                status, one_more = await write()
+                assert (201, [watched, newest, one_more]) == (status, app.state.sessions.ids())
+                kept = await client.post("/sessions", json={"kind": "text", "thread_id": oldest})
+                assert (201, oldest) == (kept.status_code, kept.json()["id"])
+                with app.state.live.place(oldest), app.state.live.place(one_more):
+                    full = await write()
+
+    assert 503 == full[0]
 
 
 @given(st.lists(st.tuples(st.integers(0, 400), st.sampled_from(["comes", "goes", "says"])), max_size=30))
