@@ -33,8 +33,8 @@ class Limits:
     """How long a watcher may leave a full connection unread before that is closed; it can resume then."""
     held_bytes: int = 1024 * 1024
     """Of the events that wait for one watcher, or one event that is larger; with more it is too far behind."""
-    heartbeat_s: float = 15.0
-    """Between signs of life in a stream: proxies close what is silent for a minute, some after 30 s."""
+    heartbeat_s: float = 5.0
+    """Between signs of life in a stream: a page takes a connection for lost after 12 s without any."""
 
     headers: int = 32 * 1024
     """Bytes of a request's headers."""

@@ -17,8 +17,10 @@ __all__ = ["PAGE_FILES", "PageFile", "PageRoutes", "page_file"]
 
 _MODULES = (
     *("announcer", "api", "audio", "audio_panel", "capture-worklet", "captions", "choices", "composer", "decisions"),
-    *("download", "element", "floor", "following", "frames", "keys", "latency", "main", "microphone", "player"),
+    *("download", "element", "floor", "following", "frames", "headline", "keys", "latency", "main"),
     *(
+        "microphone",
+        "player",
         "player-worklet",
         "recording",
         "sessions",
@@ -37,6 +39,7 @@ PAGE_FILES: Mapping[str, str] = {
     _INDEX: "text/html",
     "style.css": "text/css",
     "parts.css": "text/css",
+    "strip.css": "text/css",
     "icon.svg": "image/svg+xml",
     **{f"{module}.js": "text/javascript" for module in _MODULES},
 }

@@ -1,6 +1,7 @@
 """The page in a browser: what it shows is what the server has, and everything can be done from it."""
 
 import json
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -19,6 +20,8 @@ from discussion_helper.web import Wish, create_app
 pytestmark = [pytest.mark.anyio, pytest.mark.browser]
 
 TOKEN = "a-token-for-the-page"
+TIMES = ("started_s", "ended_s")
+LINK = "Open the link that the server printed when it started."
 LONG = "one two three four five six seven eight nine ten"
 
 
@@ -72,13 +75,12 @@ async def say(page: Page, text: str) -> None:
 
 
 async def states(page: Page) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What the page has, and what the server says: without the times, which no event of a turn tells."""
+    """What the page has, and what the server says: without what goes on beside the transcript."""
     own = await page.evaluate("async () => (await import('/page/main.js')).following.state.session")
     told = await page.evaluate("async id => (await fetch(`/sessions/${id}`)).json()", own["id"])
     for state in (own, told):
-        state.pop("elapsed_s")
-        for utterance in state["utterances"]:
-            del utterance["started_s"], utterance["ended_s"]
+        for name in ("elapsed_s", "live", "decisions"):
+            state.pop(name, None)
     return own, told
 
 
@@ -208,6 +210,8 @@ async def test_a_written_session_looks_and_works_the_same(talk: Any) -> None:
         await expect(page.locator("#sessions .title")).to_have_text("Hello")
         await expect(page.locator("#mute")).to_be_hidden()
         own, told = await states(page)
+        times = [[turn.pop(name) for turn in state["utterances"] for name in TIMES] for state in (own, told)]
+        assert times[0] == pytest.approx(times[1], abs=0.25)
         own["timings"], told["timings"] = len(own["timings"]), len(told["timings"])  # a millisecond of rounding
         assert told == own
 
@@ -215,7 +219,7 @@ async def test_a_written_session_looks_and_works_the_same(talk: Any) -> None:
 async def test_the_page_says_that_it_does_not_know_and_goes_on_where_it_was(serving: Any, browsing: Any) -> None:
     app = app_of()
     async with serving(app) as served, browsing(served) as (open_page, watch):
-        watch.expected = ("ERR_", "status of 404")  # what the browser itself logs
+        watch.expected = ("ERR_", "status of 40")  # what the browser itself logs
         page = await open_page()
         session_id = await session_in(page, transport="fake")
         await page.evaluate("id => { location.hash = id }", session_id)
@@ -223,12 +227,17 @@ async def test_the_page_says_that_it_does_not_know_and_goes_on_where_it_was(serv
         await expect(page.locator(".turn:not(.live)")).to_have_count(2)
         served.server.should_exit = True
         await expect(page.locator("#connection")).to_have_text("Connection lost, trying again")
-        await expect(page.locator("#floor-text")).to_have_text("Not known while the connection is lost")
+        await expect(page.locator("#floor-text")).to_have_text("The server stopped")
         await page.route("**/events*", lambda route: route.abort())  # it is let in before it asks
+        async with serving(create_app(app.state.sessions, token="another-token"), served.port):
+            await page.unroute("**/events*")
+            await expect(page.locator("#floor-text")).to_have_text("This browser is not let in any more")
+            await expect(page.locator("#state-note")).to_have_text(LINK)
         restarted = create_app(app.state.sessions, token=TOKEN)
         async with serving(restarted, served.port):
             await _let_in(page, served.url)
             await page.unroute("**/events*")
+            await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # back in this tab
             await expect(page.locator("#connection")).to_have_text("Live")
             await say(page, "After")
             await expect(page.locator(".turn:not(.live)")).to_have_count(4)
@@ -265,6 +274,7 @@ async def test_what_was_said_is_downloaded_with_the_times_of_the_server(talk: An
         assert texts["vtt"].startswith("WEBVTT\n\n00:00:0")
         assert "<v Agent>Hello" in texts["vtt"]
         await expect(page.locator("#save-wav")).to_be_disabled()
+        await expect(page.locator("#save-wav")).to_have_accessible_description(re.compile("recorded here"))
 
 
 async def test_all_can_be_done_with_the_keyboard(serving: Any, browsing: Any) -> None:

@@ -27,13 +27,14 @@ export class BrowserAudio {
     this.#changed = changed;
   }
 
-  /** Open the microphone and connect; from a click, or the browser plays nothing. */
-  async start({ device = "", take = false } = {}) {
+  /** Open the microphone, or take the `stream` that is open, and connect; from a click, or the browser plays nothing. */
+  async start({ device = "", take = false, stream = null } = {}) {
     this.#tell("connecting", "");
     try {
       await this.#prepare();
-      if (!this.muted) await this.#microphone.start(device);
+      if (!this.muted) await this.#microphone.start(device, stream);
     } catch (error) {
+      for (const track of stream?.getTracks() ?? []) track.stop();
       return this.#tell("off", reasonOf(error));
     }
     if (this.state === "closed") return this.#release();
@@ -48,6 +49,7 @@ export class BrowserAudio {
   /** Close the microphone, or open it again; told to the server, which then takes silence for no fault. */
   async mute(on) {
     this.muted = on;
+    this.why = "";
     if (on) this.#microphone?.stop();
     this.level = null;
     try {
@@ -65,6 +67,7 @@ export class BrowserAudio {
     if (this.#microphone === null || this.muted) return;
     try {
       await this.#microphone.start(device);
+      this.#tell(this.state, "");
     } catch (error) {
       this.#tell(this.state, reasonOf(error));
     }
@@ -86,6 +89,11 @@ export class BrowserAudio {
 
   get live() {
     return this.state === "live";
+  }
+
+  /** The device itself is open: it was not unplugged. */
+  get open() {
+    return this.#microphone?.open === true;
   }
 
   async #prepare() {

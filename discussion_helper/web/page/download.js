@@ -2,7 +2,7 @@
 
 import { ask, sessionPath } from "./api.js";
 import { srtOf, vttOf } from "./captions.js";
-import { byId, make } from "./element.js";
+import { byId, make, setText, show } from "./element.js";
 
 /** `current()` is the session as the page knows it, `recording()` a WAV as a Blob or null. */
 export class Downloads {
@@ -17,9 +17,13 @@ export class Downloads {
     byId("save-wav").addEventListener("click", () => this.#give("wav", recording()));
   }
 
-  draw(session, recorded) {
+  /** `audio`: this browser's, or null. */
+  draw(session, audio) {
+    const recorded = audio !== null && audio.recording !== null && !audio.recording.empty;
     for (const id of ["save-json", "save-srt", "save-vtt"]) byId(id).disabled = session === null;
     byId("save-wav").disabled = !recorded;
+    setText(byId("wav-why"), audio?.live ? "WAV: tick “Record both voices in this browser” first." : "WAV: only of a talk in this browser that is recorded here.");
+    show(byId("wav-why"), !recorded);
   }
 
   /** The server knows when each turn began and ended; where it is away, the times of the events are told. */

@@ -1,14 +1,8 @@
 // Who has the floor, how loud the microphone is, and whether the page still knows.
 
 import { byId, clockTime, setText, show } from "./element.js";
+import { ACTS, headlineOf, isMuted } from "./headline.js";
 
-const FLOORS = {
-  idle: "Nobody has the floor",
-  listening: "Listening",
-  thinking: "Thinking",
-  speaking: "Speaking",
-};
-const WRITTEN = { idle: "Closed", listening: "Your turn", thinking: "Thinking", speaking: "Answering" };
 const CONNECTIONS = {
   none: "No session",
   connecting: "Connecting",
@@ -17,34 +11,60 @@ const CONNECTIONS = {
   gone: "Gone",
   over: "Ended",
 };
-const ENDS = { finished: "It was over.", silence: "Nobody said anything.", stopped: "It was ended.", failed: "It failed." };
+const ENDS = { finished: "It was over.", silence: "Nobody said anything.", stopped: "It was ended.", failed: "It failed.", abandoned: "Nobody was there any more." };
+/** What goes while the machine is busy, as a person would say it. */
+export const SHED = {
+  interim: "your words while you say them",
+  speculation: "answers prepared ahead of time",
+  second_opinion: "a second look at unclear words",
+  recogniser: "the finer understanding of speech",
+};
 const QUIETEST_DBFS = -60;
+const touch = window.matchMedia("(hover: none) and (pointer: coarse)"); // as in parts.css
 
-/** Draws the strip above the transcript and the badge in the header. */
+/** Draws the strip above the transcript and the badge in the header; `act(name)` is one of ACTS. */
 export class FloorStrip {
   #meter = byId("level");
   #since = 0;
   #told = null;
   #elapsed = null;
+  #act = "";
 
-  constructor() {
+  constructor(act) {
+    byId("act").addEventListener("click", () => {
+      byId("said").focus({ preventScroll: true }); // the button goes
+      act(this.#act);
+    });
     setInterval(() => this.#tick(), 1000);
   }
 
+  /** `audio` null: this page is not the microphone. What is drawn, as `headlineOf` gives it. */
   draw(state, connection, audio) {
     const { session, live } = state;
-    const known = connection.state === "live" || connection.state === "over";
-    const badge = byId("connection");
-    badge.dataset.state = connection.state;
-    setText(badge, CONNECTIONS[connection.state]);
-    byId("floor").dataset.floor = session && known ? session.floor : "none";
-    setText(byId("floor-text"), floorText(session, known));
+    const headline = headlineOf(session, connection, audio);
+    this.#badge(connection.state === "live" && audio?.state === "lost" ? "lost" : connection.state);
+    this.#headline(headline);
     this.#clock(session, connection.state === "live");
-    show(byId("meter"), session?.kind === "voice" && session.running);
-    this.#level(audio.level ?? (known ? live.level : null));
-    const note = connection.why || noteOf(session, live, audio);
+    show(byId("meter"), session?.kind === "voice" && session.running && (headline.heard || audio?.live === true));
+    this.#level(audio?.level ?? (headline.heard ? live.level : null));
+    const known = connection.state === "live" || connection.state === "over";
+    const note = known ? noteOf(session, live, audio) : connection.fix;
     setText(byId("state-note"), note);
     show(byId("state-note"), note !== "");
+    return headline;
+  }
+
+  #badge(state) {
+    byId("connection").dataset.state = state;
+    setText(byId("connection"), CONNECTIONS[state]);
+  }
+
+  #headline({ text, act, floor }) {
+    byId("floor").dataset.floor = floor;
+    setText(byId("floor-text"), text);
+    this.#act = act;
+    setText(byId("act"), ACTS[act] ?? "");
+    show(byId("act"), act !== "");
   }
 
   /** Each event tells the session's time; between two of them it goes on, as long as the page knows that it runs. */
@@ -67,26 +87,17 @@ export class FloorStrip {
   }
 }
 
-/** The microphone of a session in a browser is closed for the server too while no browser is there. */
-export function isMuted(session, audio) {
-  return audio.muted || (session?.transport === "local" && session.microphone === "muted");
-}
-
-function floorText(session, known) {
-  if (session === null) return "Choose or open a session";
-  if (!known) return "Not known while the connection is lost";
-  if (!session.running) return "Ended";
-  return (session.kind === "text" ? WRITTEN : FLOORS)[session.floor] ?? session.floor;
-}
-
 function noteOf(session, live, audio) {
   if (session === null) return "";
   if (!session.running) return [ENDS[session.reason], session.error].filter(Boolean).join(" ");
-  const lines = [live.fault, isMuted(session, audio) ? "The microphone is closed." : ""];
-  if (session.turn_policy === "push_to_talk") {
-    lines.push(session.attention === "pressed" ? "You have the floor until you let go." : "Hold the space bar or the key to talk.");
-  }
-  if (session.turn_policy === "wake_word" && session.attention !== "awake") lines.push("Waiting for the wake word.");
-  if (session.shed?.now.length) lines.push(`The machine is busy: without ${session.shed.now.join(", ")}.`);
+  const lines = [audio?.why, live.fault, isMuted(session, audio) ? "The microphone is closed." : ""];
+  if (session.turn_policy === "push_to_talk") lines.push(keyNote(session.attention === "pressed"));
+  if (session.turn_policy === "wake_word" && session.attention !== "awake") lines.push("Say the wake word first.");
+  if (session.shed?.now.length) lines.push(`The machine is busy: for now without ${session.shed.now.map((what) => SHED[what] ?? what).join(", ")}.`);
   return lines.filter(Boolean).join(" ");
+}
+
+function keyNote(pressed) {
+  if (pressed) return "You have the floor until you let go.";
+  return touch.matches ? "Hold the button below to talk." : "Hold the space bar or the key to talk.";
 }

@@ -11,7 +11,7 @@ const UNSEEN_MS = 20_000; // a browser has six connections to a server, for all 
 export class Following {
   id = "";
   state = blank();
-  connection = { state: "none", why: "" };
+  connection = { state: "none", what: "", fix: "" };
   audio = null;
   #stream = null;
   #changed;
@@ -31,9 +31,9 @@ export class Following {
     this.leave();
     this.id = id;
     this.state = blank();
-    this.connection = { state: "none", why: "" };
+    this.connection = { state: "none", what: "", fix: "" };
     if (id) {
-      this.#stream = new Stream(id, (event) => this.#take(event), (state, why) => this.#connected(state, why));
+      this.#stream = new Stream(id, (event) => this.#take(event), (...told) => this.#connected(...told));
       this.#stream.start();
     }
     if (this.#awaited?.id === id) this.join(this.#awaited.options).then(this.#awaited.joined);
@@ -47,7 +47,8 @@ export class Following {
   }
 
   /** Be its microphone and its loudspeaker. */
-  async join({ device, take = false, record = false }) {
+  async join({ device, take = false, record = false, stream = null }) {
+    if (this.audio?.live) return this.audio.use(device); // it was unplugged
     if (take && this.audio && ["owned", "taken"].includes(this.audio.state)) {
       if (this.audio.state === "owned") return this.audio.take();
       this.audio.close();
@@ -55,7 +56,7 @@ export class Following {
     }
     this.audio ??= new BrowserAudio(this.id, this.#changed);
     this.audio.record(record);
-    await this.audio.start({ device, take });
+    await this.audio.start({ device, take, stream });
   }
 
   /** Leave it; the session goes on. */
@@ -140,8 +141,8 @@ export class Following {
     this.#changed();
   }
 
-  #connected(state, why) {
-    this.connection = { state, why };
+  #connected(state, what, fix) {
+    this.connection = { state, what, fix };
     if (state === "live") this.seen(!document.hidden);
     if (state === "gone" || state === "over") this.audio?.close();
     this.#changed();

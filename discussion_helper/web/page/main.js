@@ -8,23 +8,22 @@ import { Composer } from "./composer.js";
 import { Decisions } from "./decisions.js";
 import { Downloads } from "./download.js";
 import { byId, setText, show } from "./element.js";
-import { FloorStrip, isMuted } from "./floor.js";
+import { FloorStrip } from "./floor.js";
 import { Following } from "./following.js";
+import { isMuted } from "./headline.js";
 import { Keys } from "./keys.js";
 import { Latency } from "./latency.js";
 import { Sessions } from "./sessions.js";
 import { Theme } from "./theme.js";
 import { Transcript } from "./transcript.js";
 
-const SILENT = { level: null, muted: false, recording: null };
 const narrow = window.matchMedia("(max-width: 60rem)"); // as in style.css
 let planned = false;
 
 new Theme();
 export const following = new Following(() => planDrawing(), fail);
-const sessions = new Sessions({ choose, opened, fail });
+const sessions = new Sessions({ choose, opened, fail, device: () => panel.device });
 const transcript = new Transcript();
-const strip = new FloorStrip();
 const latency = new Latency();
 const singleKeys = remembered("single-keys");
 const announcesAll = remembered("announce-all");
@@ -32,10 +31,11 @@ const decisions = new Decisions();
 const announcer = new Announcer();
 const downloads = new Downloads({ current: () => following.state.session, recording: () => following.audio?.recording?.wav() ?? null });
 const panel = new AudioPanel({
-  join: (take) => following.join({ device: panel.device, take, record: byId("record").checked }).then(() => panel.list()),
+  join,
   use: (device) => following.audio?.use(device),
   record: (on) => following.audio?.record(on),
 });
+const strip = new FloorStrip((act) => ({ connect: () => join(false), take: () => join(true), unmute: mute, retry: () => following.hurry() })[act]?.());
 const composer = new Composer({ send, fail });
 
 byId("interrupt").addEventListener("click", interrupt);
@@ -63,6 +63,7 @@ window.addEventListener("hashchange", () => follow(location.hash.slice(1)));
 window.addEventListener("pagehide", () => following.leave());
 window.addEventListener("pageshow", (event) => event.persisted && follow(location.hash.slice(1)));
 window.addEventListener("online", () => following.hurry());
+narrow.addEventListener("change", fold);
 document.addEventListener("visibilitychange", () => {
   following.seen(!document.hidden);
   if (!document.hidden) sessions.look();
@@ -77,8 +78,9 @@ function choose(id) {
   else location.hash = id;
 }
 
-function opened(state, inBrowser) {
-  if (inBrowser) following.expect(state.id, { device: panel.device, record: byId("record").checked }, () => panel.list());
+/** `stream`: of the microphone, for a session in this browser. */
+function opened(state, stream) {
+  if (stream) following.expect(state.id, { device: panel.device, record: byId("record").checked, stream }, () => panel.list());
   choose(state.id);
   byId("said").focus({ preventScroll: true });
 }
@@ -87,9 +89,19 @@ function follow(id) {
   if (following.id === id && id) return;
   tell("");
   document.body.dataset.session = id ? "one" : "none";
-  if (narrow.matches) byId("drawer").open = !id;
   sessions.current = id;
   following.follow(id);
+  if (narrow.matches) fold();
+}
+
+/** Where there is little room the list of sessions makes place for the one that is followed. */
+function fold() {
+  byId("drawer").open = !narrow.matches || !following.id;
+}
+
+async function join(take) {
+  await following.join({ device: panel.device, take, record: byId("record").checked });
+  await panel.list();
 }
 
 async function send(text) {
@@ -144,15 +156,14 @@ function planDrawing() {
 
 function drawAll() {
   const { state, connection } = following;
-  const audio = following.audio ?? SILENT;
-  strip.draw(state, connection, audio);
-  transcript.draw(state);
+  const { audio } = following;
+  transcript.draw(state, strip.draw(state, connection, audio).heard);
   sessions.know(state.session);
   latency.draw(state.session?.timings ?? []);
   decisions.draw(state.decisions);
   announcer.draw(state.session, following.sounds, announcesAll());
-  downloads.draw(state.session, audio.recording !== null && !audio.recording.empty);
-  panel.draw(following.audio, following.offersAudio);
+  downloads.draw(state.session, audio);
+  panel.draw(audio, following.offersAudio);
   drawControls(state, audio);
 }
 

@@ -16,8 +16,15 @@ export function reasonOf(error) {
     NotFoundError: "There is no microphone. Plug one in, then connect again.",
     NotReadableError: "Another program holds the microphone. Close it, then connect again.",
   };
-  if (!window.isSecureContext) return "Browsers give a microphone only to https and to this machine's own address.";
+  if (!window.isSecureContext) return "Browsers give a microphone only to https, and to http on their own machine. Open this page under https.";
+  if (navigator.mediaDevices?.getUserMedia === undefined) return "This browser gives no page a microphone. Use another browser.";
   return reasons[error.name] ?? `The microphone cannot be opened: ${error.message}.`;
+}
+
+/** A stream of this microphone, "" = the system's usual one. Raises what getUserMedia raises. */
+export function opened(device) {
+  const audio = device ? { ...WANTED, deviceId: { exact: device } } : WANTED;
+  return navigator.mediaDevices.getUserMedia({ audio });
 }
 
 /** An open microphone in an AudioContext; `heard(frame)` for each 20 ms, `onset(sample)` where somebody begins. */
@@ -43,12 +50,11 @@ export class Microphone {
     return this.#stream !== null;
   }
 
-  /** Ask for it; "" = the system's usual one. Raises what getUserMedia raises. */
-  async start(device = this.#device) {
+  /** Ask for it, where no stream of it is `given`. Raises what `opened` raises. */
+  async start(device = this.#device, given = null) {
     this.stop();
     this.#device = device;
-    const audio = device ? { ...WANTED, deviceId: { exact: device } } : WANTED;
-    const stream = await navigator.mediaDevices.getUserMedia({ audio });
+    const stream = given ?? (await opened(device));
     this.#stream = stream;
     this.#node ??= this.#made();
     this.#source = this.#context.createMediaStreamSource(stream);

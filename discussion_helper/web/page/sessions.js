@@ -1,28 +1,34 @@
 // The sessions that are open, the threads that are kept, and the buttons that open one.
 
 import { ask, sessionPath } from "./api.js";
-import { byId, make, setText, show } from "./element.js";
+import { byId, clockTime, make, show } from "./element.js";
+import { opened, reasonOf } from "./microphone.js";
 
 const LOOKED_AT = 20;
 const KINDS = { voice: "By voice", text: "In writing" };
 
-/** `choose(id)` follows one, `opened(state, inBrowser)` is told of a new one, `fail(error)` of what went wrong. */
+/**
+ * `choose(id)` follows one, `opened(state, stream)` is told of a new one, `stream` that of the microphone where it is
+ * this browser's `device()`, and `fail(error)` of what went wrong.
+ */
 export class Sessions {
   #choose;
   #opened;
   #fail;
+  #device;
   #current = null;
   #seen = new Map();
   #looking = false;
   #again = false;
   #followed = null;
 
-  constructor({ choose, opened, fail }) {
+  constructor({ choose, opened, fail, device }) {
     this.#choose = choose;
     this.#opened = opened;
     this.#fail = fail;
+    this.#device = device;
     byId("open-local").addEventListener("click", (event) => this.#open(event.target, { transport: "local" }));
-    byId("open-browser").addEventListener("click", (event) => this.#open(event.target, { transport: "remote" }, true));
+    byId("open-browser").addEventListener("click", (event) => this.#openHere(event.target));
     byId("open-text").addEventListener("click", (event) => this.#open(event.target, { kind: "text" }));
     byId("refresh").addEventListener("click", () => this.look());
   }
@@ -85,7 +91,7 @@ export class Sessions {
 
   #label(id, state) {
     const title = firstWords(state?.utterances) || `Session ${id.slice(0, 8)}`;
-    const about = state ? [KINDS[state.kind] ?? state.kind, state.running ? "" : "ended"].filter(Boolean).join(", ") : "";
+    const about = state ? `${KINDS[state.kind] ?? state.kind}, ${whenOf(state)}` : "";
     return [make("span", { class: "title", dir: "auto" }, title), make("span", { class: "about" }, about)];
   }
 
@@ -93,7 +99,7 @@ export class Sessions {
     const closed = threads.filter((thread) => !ids.includes(thread.id)).slice(0, LOOKED_AT);
     const items = closed.map((thread) => {
       const body = { kind: "text", thread_id: thread.id };
-      const about = thread.error ? "cannot be read" : new Date(thread.updated_at).toLocaleDateString();
+      const about = thread.error ? "cannot be read" : moment(new Date(thread.updated_at));
       const button = make("button", { type: "button", class: "row", onclick: () => this.#open(button, body) }, make("span", { class: "title", dir: "auto" }, thread.first || "(empty)"), make("span", { class: "about" }, about));
       return make("li", {}, button);
     });
@@ -101,24 +107,57 @@ export class Sessions {
   }
 
   #usable(uses) {
-    const missing = uses.voice && !uses.voice.ok ? `No talk on this machine: ${uses.voice.missing.join(", ")} missing. See /health for the fix.` : "";
-    setText(byId("unusable"), missing);
-    show(byId("unusable"), missing !== "");
+    const { voice, remote } = uses;
+    const lines = [missingOf("on the server's machine", voice), missingOf("in this browser", remote)].filter(Boolean);
+    const works = lines.length > 0 && remote?.ok ? " Talking in this browser works." : "";
+    const link = make("a", { href: "/health", target: "_blank" }, "What helps");
+    byId("unusable").replaceChildren(...(lines.length ? [`${lines.join(" ")} `, link, ".", works] : []));
+    show(byId("unusable"), lines.length > 0);
     byId("open-text").disabled = !uses.text;
   }
 
-  async #open(button, body, inBrowser = false) {
-    const key = byId("with-key").checked && body.kind !== "text" ? { turn_policy: "push_to_talk" } : {};
+  /** Where the browser gives no microphone nothing is opened that nobody would talk in. */
+  async #openHere(button) {
     button.disabled = true;
     try {
-      this.#opened(await ask("POST", "/sessions", { ...body, ...key }), inBrowser);
-      await this.look();
+      const stream = await opened(this.#device());
+      if (!(await this.#open(button, { transport: "remote" }, stream))) for (const track of stream.getTracks()) track.stop();
     } catch (error) {
-      this.#fail(error);
+      this.#fail(new Error(reasonOf(error)));
     } finally {
       button.disabled = false;
     }
   }
+
+  async #open(button, body, stream = null) {
+    const key = byId("with-key").checked && body.kind !== "text" ? { turn_policy: "push_to_talk" } : {};
+    button.disabled = true;
+    try {
+      this.#opened(await ask("POST", "/sessions", { ...body, ...key }), stream);
+    } catch (error) {
+      this.#fail(error);
+      return false;
+    } finally {
+      button.disabled = false;
+    }
+    await this.look();
+    return true;
+  }
+}
+
+function missingOf(where, use) {
+  return use && !use.ok ? `No talk ${where}: ${use.missing.join(", ")} missing.` : "";
+}
+
+/** When it began, or how long it was. */
+function whenOf({ running, elapsed_s }) {
+  return running ? `since ${moment(new Date(Date.now() - elapsed_s * 1000))}` : `ended after ${clockTime(elapsed_s)}`;
+}
+
+/** Date and time, for today the time alone. */
+function moment(date) {
+  const today = date.toDateString() === new Date().toDateString();
+  return date.toLocaleString([], { ...(today ? {} : { dateStyle: "medium" }), timeStyle: "short" });
 }
 
 function mark(button, on) {

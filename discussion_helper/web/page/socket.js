@@ -7,6 +7,8 @@ const PROTOCOL = "discussion-helper.audio.v1";
 const KEPT_MS = 30_000; // so long the server keeps the place
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 4_000;
+const FIRST_PING_MS = 10_000; // until a socket is open, and until the first ping: a hello may take its time
+const SILENT_MS = 5_000; // the server pings every 2 s
 const FULL_BYTES = 256 * 1024; // about 3 s of sound: what comes later than that is better lost
 const CLOSES = { 4001: "taken", 4409: "owned" };
 
@@ -23,6 +25,8 @@ export class Socket {
   #wait = FIRST_WAIT_MS;
   #lostAt = 0;
   #timer = 0;
+  #watchdog = 0;
+  #patience = FIRST_PING_MS;
   #why = "";
   #left = false;
   #opened = false;
@@ -42,6 +46,8 @@ export class Socket {
     const socket = new WebSocket(`${scheme}//${location.host}${sessionPath(this.#id, "/audio")}`, PROTOCOL);
     socket.binaryType = "arraybuffer";
     this.#socket = socket;
+    this.#patience = FIRST_PING_MS;
+    this.#watch();
     this.#on.state(this.#lostAt ? "lost" : "connecting", "");
     socket.onopen = () => {
       this.#opened = true;
@@ -68,13 +74,27 @@ export class Socket {
   close() {
     this.#left = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#watchdog);
     this.send({ type: "bye" });
     this.#socket?.close(1000);
     this.#socket = null;
     this.#on.state("off", "");
   }
 
+  /** Of a connection that died without a word a socket knows nothing, for minutes. */
+  #watch() {
+    clearTimeout(this.#watchdog);
+    const watched = this.#socket;
+    this.#watchdog = setTimeout(() => {
+      if (this.#socket !== watched || watched === null) return;
+      this.#opened = true; // it was no refusal
+      this.#closed(0);
+      watched.close();
+    }, this.#patience);
+  }
+
   #take(data) {
+    this.#watch();
     if (data instanceof ArrayBuffer) {
       const frame = decoded(data);
       if (frame !== null) this.#on.audio(frame);
@@ -82,11 +102,17 @@ export class Socket {
     }
     const message = JSON.parse(data);
     if (message.type === "welcome") this.#welcomed();
-    if (message.type === "ping") this.send({ type: "pong", n: message.n });
+    if (message.type === "ping") this.#pinged(message.n);
     if (message.type === "taken") this.#why = "taken";
     if (message.type === "ended") this.#why = "over";
     if (message.type === "error" && message.code === "owned") this.#why = "owned";
     this.#on.message(message);
+  }
+
+  #pinged(n) {
+    this.#patience = SILENT_MS;
+    this.#watch();
+    this.send({ type: "pong", n });
   }
 
   #welcomed() {
@@ -98,6 +124,7 @@ export class Socket {
 
   #closed(code) {
     this.#socket = null;
+    clearTimeout(this.#watchdog);
     const why = this.#why || CLOSES[code];
     if (this.#left) return;
     if (why) {

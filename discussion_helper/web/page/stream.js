@@ -3,12 +3,13 @@
 import { sessionPath } from "./api.js";
 import { SseParser } from "./sse_parser.js";
 
-const SILENT_MS = 40_000; // the server gives a sign of life every 15 s
+const SILENT_MS = 12_000; // the server gives a sign of life every 5 s
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 4_000;
 
 /**
- * `tell(event)` for each event, `connection(state, why)` for "connecting", "live", "lost", "gone" or "over".
+ * `tell(event)` for each event, `connection(state, what, fix)` for "connecting", "live", "lost", "gone" or "over": what
+ * became of it in words of its own, or "", and what helps.
  *
  * An EventSource would not do: it tells nothing of heartbeats, so that a dead connection looks like a quiet one, and
  * it cannot be sent back to the snapshot after a gap.
@@ -22,6 +23,9 @@ export class Stream {
   #wait = FIRST_WAIT_MS;
   #timer = 0;
   #abort = null;
+  #left = false; // the server closed the stream itself, and did not answer since then
+  #what = "";
+  #fix = "";
 
   constructor(id, tell, connection) {
     this.#id = id;
@@ -32,7 +36,7 @@ export class Stream {
   /** Follow until `stop`, the session's end, or until there is no such session any more. */
   start() {
     this.#stopped = false;
-    this.#connection("connecting", "");
+    this.#connection("connecting", "", "");
     this.#follow();
   }
 
@@ -58,6 +62,7 @@ export class Stream {
       again = await this.#read(abort);
     } catch {
       // the network, the server's end, or the watchdog: all of them are a lost connection
+      if (this.#left) [this.#what, this.#fix] = ["The server stopped", "Start it again: this session goes on as long as it is there."];
     }
     if (this.#abort === abort) this.#abort = null;
     if (again && !this.#stopped) this.#retry();
@@ -69,9 +74,10 @@ export class Stream {
     const watchdog = watch(() => abort.abort());
     try {
       const answer = await fetch(path, { headers, signal: abort.signal, cache: "no-store" });
-      if (answer.status === 204) return this.#over("over", "");
-      if (answer.status === 404) return this.#over("gone", "The server knows no such session any more.");
-      if (answer.status === 401) return this.#over("gone", "This browser is not let in any more. Open the server's link.");
+      [this.#left, this.#what, this.#fix] = [false, "", ""];
+      if (answer.status === 204) return this.#over("over");
+      if (answer.status === 404) return this.#over("gone", "This session is gone", "The server knows it no more. Open another one.");
+      if (answer.status === 401) return this.#over("gone", "This browser is not let in any more", "Open the link that the server printed when it started.");
       if (!answer.ok) return true;
       return await this.#take(answer.body.getReader(), watchdog);
     } finally {
@@ -83,11 +89,11 @@ export class Stream {
   async #take(reader, watchdog) {
     const parser = new SseParser();
     this.#wait = FIRST_WAIT_MS;
-    this.#connection("live", "");
+    this.#connection("live", "", "");
     for (;;) {
       const { done, value } = await reader.read();
       watchdog.feed();
-      if (done) return true;
+      if (done) return (this.#left = true);
       for (const { id, data } of parser.feed(value)) {
         if (this.#stopped) return false;
         if (data.kind === "gap") {
@@ -97,19 +103,19 @@ export class Stream {
         }
         if (id) this.#cursor = id;
         this.#tell(data);
-        if (data.kind === "ended") return this.#over("over", "");
+        if (data.kind === "ended") return this.#over("over");
       }
     }
   }
 
-  #over(state, why) {
-    if (!this.#stopped) this.#connection(state, why);
+  #over(state, what = "", fix = "") {
+    if (!this.#stopped) this.#connection(state, what, fix);
     this.#stopped = true;
     return false;
   }
 
   #retry() {
-    if (this.#wait > 0) this.#connection("lost", "");
+    if (this.#wait > 0) this.#connection("lost", this.#what, this.#fix);
     this.#timer = setTimeout(() => this.#follow(), this.#wait);
     this.#wait = Math.min(LONGEST_WAIT_MS, Math.max(FIRST_WAIT_MS, this.#wait * 2));
   }

@@ -1,6 +1,6 @@
 // What was said: the turns, the words that were never heard, and what is being said at this moment.
 
-import { byId, make, show, clockTime } from "./element.js";
+import { byId, clockTime, make, setText, show } from "./element.js";
 import { parts } from "./unheard.js";
 
 const NEAR_END_PX = 80;
@@ -14,7 +14,9 @@ export class Transcript {
   #live = [];
   #shown = [];
 
-  draw(state) {
+  /** `heard`: whether what somebody says now is heard. */
+  draw(state, heard) {
+    invite(state.session, heard);
     const { utterances } = state.session ?? {};
     const shown = [utterances, state.notes, state.live.user, state.live.agent, state.live.tool];
     if (shown.every((each, at) => each === this.#shown[at]) && this.#shown.length > 0) return;
@@ -41,6 +43,20 @@ export class Transcript {
     this.#drawn.push({ key: line.key, element });
     this.#list.append(element);
   }
+}
+
+/** What to do where nothing was said yet. */
+function invite(session, heard) {
+  const [what, how] = invitation(session, heard);
+  setText(byId("empty-what"), what);
+  setText(byId("empty-how"), how);
+}
+
+function invitation(session, heard) {
+  if (session === null) return ["Nothing was said yet.", "Open a session to talk or to write, or choose one to follow it."];
+  if (!session.running) return ["Nothing was said.", "Open another session to talk or to write."];
+  if (session.kind === "text") return ["Write a message", "It is answered here."];
+  return heard ? ["Say something", "or write a message."] : ["Nothing was said yet.", "Nobody is heard at this moment; what you write is answered."];
 }
 
 function linesOf(state) {

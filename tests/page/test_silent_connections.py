@@ -1,0 +1,150 @@
+"""A connection that dies without a word, in a page whose time a test lets pass."""
+
+from typing import Any
+
+import pytest
+
+from discussion_helper.web import Limits, create_app
+
+pytestmark = [pytest.mark.anyio, pytest.mark.browser]
+
+TIME = """
+  let now = 0, timers = [];
+  const real = [window.setTimeout, window.clearTimeout, Date.now];
+  window.setTimeout = (call, ms = 0) => timers.push({ call, at: now + ms, id: timers.length + 1 });
+  window.clearTimeout = id => { const timer = timers.find(one => one.id === id); if (timer) timer.call = () => {}; };
+  Date.now = () => now;
+  const settle = () => new Promise(resolve => real[0].call(window, resolve, 5));
+  const pass = async seconds => {
+    const until = now + 1000 * seconds;
+    for (;;) {
+      await settle();
+      const next = timers.filter(one => one.at <= until && !one.done).sort((a, b) => a.at - b.at)[0];
+      if (!next) break;
+      now = Math.max(now, next.at);
+      next.done = true;
+      next.call();
+    }
+    now = until;
+  };
+  const back = () => { [window.setTimeout, window.clearTimeout, Date.now] = real; };
+"""
+SOCKET = (
+    "async () => {"
+    + TIME
+    + """
+  const { Socket } = await import('/page/socket.js');
+  const made = [], states = [], told = [];
+  const real_socket = window.WebSocket;
+  window.WebSocket = class {
+    static OPEN = 1;
+    constructor() { this.readyState = 0; this.bufferedAmount = 0; this.closes = 0; made.push(this); }
+    send(data) { told.push(JSON.parse(data).type); }
+    close() { this.closes += 1; }
+    open() { this.readyState = 1; this.onopen(); }
+    hears(message) { this.onmessage({ data: JSON.stringify(message) }); }
+  };
+  const socket = new Socket('a-session', {}, { state: state => states.push(state), audio() {}, message() {} });
+  socket.open();
+  made[0].open();
+  made[0].hears({ type: 'welcome' });
+  await pass(7);  // the first ping comes late
+  made[0].hears({ type: 'ping', n: 1 });
+  await pass(4);
+  made[0].hears({ type: 'ping', n: 2 });
+  const before = [...states];
+  await pass(4.9);
+  const quiet = [...states];
+  await pass(0.2);
+  const lost = [...states];
+  await pass(0.5);
+  const again = made.length;
+  made[1].open();
+  made[1].hears({ type: 'welcome' });
+  const back_again = states.at(-1);
+  await pass(11);  // no ping at all
+  const deaf = states.at(-1);
+  await pass(40);  // nothing opens any more
+  back();
+  window.WebSocket = real_socket;
+  return { before, quiet, lost, again, back_again, deaf, end: states.at(-1), closes: made[0].closes, told };
+}"""
+)
+NEVER_OPENED = (
+    "async () => {"
+    + TIME
+    + """
+  const { Socket } = await import('/page/socket.js');
+  const states = [];
+  const real_socket = window.WebSocket;
+  window.WebSocket = class { static OPEN = 1; readyState = 0; close() {} };
+  new Socket('a-session', {}, { state: (...told) => states.push(told), audio() {}, message() {} }).open();
+  await pass(10.1);
+  back();
+  window.WebSocket = real_socket;
+  return states.map(([state]) => state);
+}"""
+)
+STREAM = (
+    "async ends => {"
+    + TIME
+    + """
+  const { Stream } = await import('/page/stream.js');
+  const states = [], bytes = new TextEncoder(), real_fetch = window.fetch;
+  let body, asked = 0;
+  window.fetch = async (path, { signal }) => {
+    asked += 1;
+    if (asked > 1) throw new TypeError('no network');
+    const stream = new ReadableStream({ start(controller) { body = controller; } });
+    signal.addEventListener('abort', () => { try { body.error(new Error('aborted')); } catch { /* it is closed */ } });
+    return new Response(stream);
+  };
+  const stream = new Stream('a-session', () => {}, (state, what = '') => states.push([state, what]));
+  stream.start();
+  await pass(1);
+  for (let at = 0; at < 4; at += 1) { body.enqueue(bytes.encode(':\\n\\n')); await pass(5); }
+  const before = states.map(([state]) => state);
+  if (ends) body.close();
+  else await pass(8);
+  await pass(2);
+  stream.stop();
+  back();
+  window.fetch = real_fetch;
+  return { before, after: states.at(-1) };
+}"""
+)
+
+
+@pytest.fixture
+def told(serving: Any, browsing: Any) -> Any:
+    """`await told(script, argument)` in a page of its own."""
+
+    async def telling(script: str, argument: Any = None) -> Any:
+        async with serving(create_app(token="a-token-for-the-page")) as served, browsing(served) as (open_page, _):
+            return await (await open_page()).evaluate(script, argument)
+
+    return telling
+
+
+async def test_a_socket_without_pings_is_lost_after_5_s_and_made_anew(told: Any) -> None:
+    found = await told(SOCKET)
+
+    assert ["connecting", "live"] == found["before"] == found["quiet"]
+    assert "lost" == found["lost"][2]
+    assert 2 == found["again"]
+    assert ["live", "lost", "off"] == [found[name] for name in ("back_again", "deaf", "end")]
+    assert 1 == found["closes"]
+    assert ["hello", "pong", "pong", "hello"] == found["told"]
+
+
+async def test_a_server_that_takes_a_socket_and_says_nothing_is_no_refusal(told: Any) -> None:
+    assert ["connecting", "lost"] == await told(NEVER_OPENED)
+
+
+async def test_a_stream_without_a_sign_of_life_is_lost_and_a_server_that_left_is_told_as_stopped(told: Any) -> None:
+    silent, left = await told(STREAM, False), await told(STREAM, True)
+
+    assert ["connecting", "live"] == silent["before"] == left["before"]
+    assert ["lost", ""] == silent["after"]
+    assert ["lost", "The server stopped"] == left["after"]
+    assert 5.0 == Limits().heartbeat_s  # the page waits for two of them, and a bit
