@@ -18,6 +18,7 @@ from discussion_helper.web.opening import Opener
 from discussion_helper.web.origins import client_of
 from discussion_helper.web.problems import Problem
 from discussion_helper.web.sse import EventStream, has_all
+from discussion_helper.web.states import States
 
 __all__ = ["SessionRoutes", "session_of"]
 
@@ -37,6 +38,7 @@ class SessionRoutes:
         self._sessions = sessions
         self._opener = opener
         self._live = live
+        self._states = States()
         self.routes = [
             Route("/sessions", self._list, methods=["GET"]),
             Route("/sessions", self._open, methods=["POST"]),
@@ -80,7 +82,9 @@ class SessionRoutes:
         if request.method == "HEAD":
             return Response(media_type=EventStream.media_type)
         return LiveResponse(
-            self._live, whose, EventStream(followed, last_id, heartbeat_s=self._live.limits.heartbeat_s)
+            self._live,
+            whose,
+            EventStream(followed, last_id, heartbeat_s=self._live.limits.heartbeat_s, states=self._states),
         )
 
 

@@ -9,6 +9,7 @@ from discussion_helper.events import EventHub, Following, Numbered
 from discussion_helper.web.bookmark import Bookmark
 from discussion_helper.web.encoding import encoded
 from discussion_helper.web.followed import Followed
+from discussion_helper.web.states import State, States
 
 __all__ = ["RETRY_MS", "EventStream", "has_all"]
 
@@ -35,9 +36,10 @@ class EventStream:
 
     media_type = "text/event-stream"
 
-    def __init__(self, followed: Followed, last_id: str, *, heartbeat_s: float) -> None:
-        """`last_id`: as the watcher gave it, whatever that is; "" = it has none."""
+    def __init__(self, followed: Followed, last_id: str, *, heartbeat_s: float, states: States | None = None) -> None:
+        """`last_id`: as the watcher gave it, whatever that is; "" = it has none. `states`: what watchers share."""
         self._heartbeat_s = heartbeat_s
+        self._states = states or States()
         self._followed = followed
         self._last_id = last_id
         self._place: Bookmark | None = None
@@ -50,7 +52,7 @@ class EventStream:
         return 0 if self._following is None else self._following.dropped
 
     def begin(self) -> None:
-        """Subscribe, and take the state of that very moment if the watcher needs it."""
+        """Subscribe, and take the state of that moment if the watcher needs it, or a fresh one and what came since."""
         self._first = b"retry: %d\n\n" % RETRY_MS
         place = Bookmark.parse(self._last_id)
         if place is not None and place.epoch == self._followed.hub.epoch:
@@ -58,17 +60,28 @@ class EventStream:
         if self._following is not None:
             self._place = place
         else:
+            state = self._begin_with_state()
+            self._first += self._snapshot(state, {"stale": True, "why": self._why(place)} if self._last_id else {})
+
+    def _begin_with_state(self) -> State:
+        kept = self._states.kept(self._followed)
+        if kept is not None:
+            self._following = self._followed.follow(kept.number)
+        if kept is None or self._following is None:
             self._following = self._followed.follow()
-            self._first += self._snapshot({"stale": True, "why": self._why(place)} if self._last_id else {})
+            kept = self._states.make(self._followed)
+        return kept
 
     def _why(self, place: Bookmark | None) -> str:
         if place is not None and place.epoch != self._followed.hub.epoch:
             return "epoch"
         return "unknown" if place is None or place.number > self._followed.hub.sequence else "behind"
 
-    def _snapshot(self, stale: dict[str, Any]) -> bytes:
-        hub = self._followed.hub
-        return _framed({"kind": "snapshot", **stale, **self._followed.snapshot()}, Bookmark(hub.epoch, hub.behind))
+    def _snapshot(self, state: State, stale: dict[str, Any]) -> bytes:
+        place = Bookmark(self._followed.hub.epoch, state.number)
+        head = encoded({"kind": "snapshot", **stale}).removesuffix(b"}")
+        body = state.content.removeprefix(b"{")
+        return b"id: %b\nevent: snapshot\ndata: %b,%b\n\n" % (str(place).encode(), head, body)
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
         """The events, and a comment where there are none for long."""

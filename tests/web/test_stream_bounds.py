@@ -16,7 +16,8 @@ from discussion_helper.testing import EchoResponder, ScriptedListener, SilentVoi
 from discussion_helper.text import Manager, PropertiesEvent, UserMessageEvent
 from discussion_helper.text.providers.scripted import ScriptedProvider
 from discussion_helper.types import Utterance
-from discussion_helper.web import Limits
+from discussion_helper.web import Limits, states
+from discussion_helper.web.encoding import encoded
 from discussion_helper.web.feed import Feed
 from discussion_helper.web.followed import HELD
 from discussion_helper.web.live import Live, LiveResponse
@@ -298,3 +299,28 @@ async def test_last_bytes_that_nobody_reads_do_not_hold_up_the_end_of_the_server
             took_s = time.monotonic() - began
 
     assert took_s < 0.8
+
+
+@pytest.mark.parametrize(("heavy", "made"), [(0, 1), (10**9, 3)])
+async def test_watchers_who_come_at_once_share_a_heavy_state(
+    monkeypatch: pytest.MonkeyPatch, heavy: int, made: int
+) -> None:
+    count = 0
+
+    def counting(content: Any) -> bytes:
+        nonlocal count
+        count += 1
+        return encoded(content)
+
+    monkeypatch.setattr(states, "encoded", counting)
+    monkeypatch.setattr(states, "HEAVY", heavy)
+    session, shared = Session(ScriptedListener([]), EchoResponder(), SilentVoice()), states.States()
+    firsts = []
+    for _ in range(3):
+        stream = EventStream(Feed(session, most_bytes=1_000_000), "", heartbeat_s=15.0, states=shared)
+        stream.begin()
+        firsts.append(await anext(stream.chunks()))
+        await stream.aclose()
+
+    assert made == count
+    assert made == 3 or 1 == len(set(firsts))

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 import anyio
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -18,8 +19,10 @@ from discussion_helper.text.providers.scripted import ScriptedProvider
 from discussion_helper.text.state import Turn
 from discussion_helper.text.threads.base import Thread
 from discussion_helper.types import Floor, SpokenUtterance, TurnTiming, Utterance
+from discussion_helper.web import states
 from discussion_helper.web.feed import Feed
 from discussion_helper.web.sse import EventStream
+from discussion_helper.web.states import States
 
 RunVirtually = Callable[..., Any]
 Do = tuple[Any, ...]
@@ -32,6 +35,15 @@ WORDS = st.sampled_from(["", "yes", "and the river", "Straße 😀 \n\n水", "x"
 DEVICES = st.sampled_from(["open", "muted", "lost", "hanging"])
 
 
+STATES: dict[str, States] = {}
+"""By the epoch of the hub: all clients of a session share them, as in a server."""
+
+
+@pytest.fixture(autouse=True)
+def _light_states_are_shared_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(states, "HEAVY", 0)
+
+
 class Client:
     """Follows a session, reads as slowly as it likes, leaves, and comes back with whatever id."""
 
@@ -41,6 +53,7 @@ class Client:
         self._chunks: AsyncGenerator[bytes, None] | None = None
         self._events_in: Callable[[bytes], list[Any]] = reducer.events_in
         self._own = reducer.Reducer()
+        self._states = STATES.setdefault(session.hub.epoch, States())
 
     @property
     def knows(self) -> Any:
@@ -55,9 +68,8 @@ class Client:
         useless = {"none": "", "foreign": "0badc0de-3", "garbage": "né à", "ahead": f"{epoch}-999999"}
         last_id = own.cursor + ".9" if how == "part" and own.cursor else useless.get(how, own.cursor)
         before = len(own.stale)
-        self._stream = EventStream(
-            Feed(self._session, ["*"], most_bytes=self._most_bytes), last_id, heartbeat_s=HEARTBEAT_S
-        )
+        feed, shared = Feed(self._session, ["*"], most_bytes=self._most_bytes), self._states
+        self._stream = EventStream(feed, last_id, heartbeat_s=HEARTBEAT_S, states=shared)
         self._stream.begin()
         self._chunks = self._stream.chunks()
         await self.read(1)
