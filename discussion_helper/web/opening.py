@@ -15,6 +15,7 @@ from discussion_helper.session import Session
 from discussion_helper.text.manager import Manager
 from discussion_helper.text.spoken import SpokenThread
 from discussion_helper.text.stream import Stream
+from discussion_helper.text.transforms import KEPT_SYSTEM
 from discussion_helper.voice.remote_talk import RemoteTalk
 from discussion_helper.web.abandonment import ended_when_abandoned
 from discussion_helper.web.audit import Audit
@@ -97,9 +98,9 @@ class Opener:
         self._opening += 1
         try:
             if body.kind == "text":
-                return await self._open_text(body.thread_id)
+                return await self._open_text(body.thread_id, body.system)
             thread = None if body.thread_id is None else await self._thread(body.thread_id)
-            wish = Wish(tuple(body.turns), body.voice, body.language, policy, thread)
+            wish = Wish(tuple(body.turns), body.voice, body.language, policy, thread, body.system)
             session = await self._open_voice_session(body.transport, wish, by)
             session.transport = body.transport
             return session
@@ -127,8 +128,16 @@ class Opener:
             raise Problem(503, what, fix="Give create_app a manager.")
         return self._manager
 
-    async def _open_text(self, thread_id: str | None) -> Stream:
-        return await (self.manager.create() if thread_id is None else self.manager.attach(thread_id))
+    async def _open_text(self, thread_id: str | None, system: str | None) -> Stream:
+        """What the model is told beforehand is kept with the thread, where the manager's steps look for it."""
+        told = {} if system is None else {KEPT_SYSTEM: system}
+        if thread_id is None:
+            return await self.manager.create(metadata=told)
+        stream = await self.manager.attach(thread_id, metadata=told)
+        if not told.items() <= stream.thread.metadata.items():
+            fix = f"DELETE /sessions/{thread_id} first, or leave system out."
+            raise Problem(409, "A session is open on this thread, whose system is another one.", fix=fix)
+        return stream
 
     async def _thread(self, thread_id: str) -> SpokenThread:
         return SpokenThread(self.manager.store, await self.manager.store.get(thread_id))
