@@ -42,7 +42,7 @@ from discussion_helper.voice.engine import AudioEngine
 from discussion_helper.voice.governing import Switch, governed
 from discussion_helper.voice.health import Health
 from discussion_helper.voice.heard_out import heard_out
-from discussion_helper.voice.hearing import Hearing
+from discussion_helper.voice.hearing import MUTED_S, Hearing
 from discussion_helper.voice.microphone import MicrophoneListener
 from discussion_helper.voice.pause_file import PauseFile
 from discussion_helper.voice.scoring import Scorer, ScoringThread
@@ -122,6 +122,7 @@ async def open_talk(
             language=settings.language,
             thread=thread,
             is_read=devices.is_read,
+            muted_fix=devices.muted_fix,
         )
         session.health = engine.health
         try:
@@ -173,7 +174,7 @@ def _engine(
         open_playback=devices.open_playback,
         follow=devices.follow,
         driver=devices.drive,
-        hearing=lambda rate: _hearing(rate, echo, settings, pauses),
+        hearing=lambda rate: _hearing(rate, echo, settings, pauses, devices.muted_s),
         tap=None if recorder is None else recorder.item,
         note_tap=None if recorder is None else recorder.note,
         scorer=scorer,
@@ -229,9 +230,11 @@ def _try_hearing(settings: Settings) -> None:
     _hearing(RATE, EchoPath(), settings)
 
 
-def _hearing(rate: int, echo: AnyEchoPath, settings: Settings, pauses: PauseModel | None = None) -> Hearing:
-    policy, language, tuning = settings.policy, settings.language, settings.tuning
-    return hearing_with(rate, echo, policy=policy, language=language, tuning=tuning, interim=True, pauses=pauses)
+def _hearing(
+    rate: int, echo: AnyEchoPath, settings: Settings, pauses: PauseModel | None = None, muted_s: float = MUTED_S
+) -> Hearing:
+    about: dict[str, Any] = {"policy": settings.policy, "language": settings.language, "tuning": settings.tuning}
+    return hearing_with(rate, echo, **about, interim=True, pauses=pauses, muted_s=muted_s)
 
 
 def _ears_and_voice(choices: Choices, settings: Settings) -> tuple[Recogniser, Synthesiser]:

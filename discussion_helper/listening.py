@@ -15,7 +15,7 @@ from discussion_helper.vad.wake_word import WakeWordDetector, check_wake_word
 from discussion_helper.vad.webrtc import WebRtcDetector
 from discussion_helper.voice.assembly import hearing_of, overheard_of, overlap_of
 from discussion_helper.voice.echo_path import EchoPath
-from discussion_helper.voice.hearing import Hearing
+from discussion_helper.voice.hearing import MUTED_S, Hearing
 
 __all__ = ["check_wake_of", "hearing_with", "judge_for"]
 
@@ -29,11 +29,13 @@ def hearing_with(
     tuning: Tuning | None = None,
     interim: bool = False,
     pauses: PauseModel | None = None,
+    muted_s: float = MUTED_S,
 ) -> Hearing:
     """What hears a microphone of `rate` hertz in a real talk; `echo` is one for the whole session.
 
     `interim`: whether it asks for the words of a turn that goes on, for them to be seen; they decide nothing.
     `pauses`: what was learned of the speaker, one for the whole session; None = nothing is.
+    `muted_s`: how long exact zeros are no fault.
     Raises ModelMissing or ModelCorrupt for the neural detector or a wake word, SettingError for a wake word's file of
     one's own, ModelError where LiteRT is missing for it, or as `judge_for`.
     """
@@ -53,6 +55,7 @@ def hearing_with(
         wake=wake,
         language=language,
         pauses=pauses,
+        muted_s=muted_s,
     )
 
 

@@ -45,7 +45,7 @@ async def fake_remote_talk(
         open_capture=devices.open_capture,
         open_playback=devices.open_playback,
         driver=devices.drive,
-        hearing=lambda rate: _hearing(rate, rules),
+        hearing=lambda rate: _hearing(rate, rules, devices.muted_s),
     ) as engine:
         session = session_on(
             engine,
@@ -56,6 +56,7 @@ async def fake_remote_talk(
             language="en",
             thread=thread,
             is_read=devices.is_read,
+            muted_fix=devices.muted_fix,
         )
         try:
             async with remote_talk(session, link) as talk:
@@ -65,7 +66,15 @@ async def fake_remote_talk(
                 await session.stop()
 
 
-def _hearing(rate: int, policy: Policy) -> Hearing:
+def _hearing(rate: int, policy: Policy, muted_s: float) -> Hearing:
     ears = cheap_detectors()
     overlap = overlap_of(policy, language="en", gate=ears.eager, clean_gate=ears.clean)
-    return hearing_of(rate, gate=ears.gate, judge=ears.judge, echo=NoEchoPath(), policy=policy, overlap=overlap)
+    return hearing_of(
+        rate,
+        gate=ears.gate,
+        judge=ears.judge,
+        echo=NoEchoPath(),
+        policy=policy,
+        overlap=overlap,
+        muted_s=muted_s,
+    )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
+from discussion_helper.audio.devices import muted_fix
 from discussion_helper.parts import Responder, Thread
 from discussion_helper.policy import wake_word_file
 from discussion_helper.session import Session
@@ -25,7 +26,7 @@ from discussion_helper.voice.ducking import DuckRule
 from discussion_helper.voice.echo_path import EchoPath
 from discussion_helper.voice.engine import AudioEngine
 from discussion_helper.voice.finishing import Finishing
-from discussion_helper.voice.hearing import Hearing
+from discussion_helper.voice.hearing import MUTED_S, Hearing
 from discussion_helper.voice.interim import InterimPace
 from discussion_helper.voice.lexicon import Lexicon
 from discussion_helper.voice.microphone import MicrophoneListener
@@ -94,12 +95,14 @@ def hearing_of(
     wake: tuple[Detector, Detector] | None = None,
     language: str | None = None,
     pauses: PauseModel | None = None,
+    muted_s: float = MUTED_S,
 ) -> Hearing:
     """What listens to a microphone of `rate` hertz; `echo` is one for the whole session: it knows the room.
 
     `interim`: whether it asks for the words of a turn that goes on. `wake`: with a wake word, the detector of it for
     the microphone and the one for what the agent says; ValueError without. `language`: of the texts that say whether a
     turn is over. `pauses`: what was learned of the speaker, one for the whole session too; None = nothing is.
+    `muted_s`: how long exact zeros are no fault.
     """
     tuning = tuning or Tuning()
     hysteresis = Hysteresis(on=tuning.vad_threshold, off=tuning.vad_release)
@@ -117,6 +120,7 @@ def hearing_of(
         interim=pace,
         attention=_attention_of(policy, segmenter, tuning, wake),
         finishing=Finishing(segmenter, language=language, pauses=pauses),
+        muted_s=muted_s,
     )
 
 
@@ -165,13 +169,19 @@ def session_on(
     language: str,
     thread: Thread | None = None,
     is_read: Callable[[], bool] = lambda: False,
+    muted_fix: Callable[[], str] = muted_fix,
 ) -> Session:
-    """A session that hears and speaks through an entered engine. `is_read`: as `SpeakerVoice` takes it."""
+    """A session that hears and speaks through an entered engine. `is_read`: as `SpeakerVoice` takes it.
+
+    `muted_fix`: what helps where the microphone gives nothing but zeros.
+    """
     engine.playback.set_ramp(policy.barge_in_ramp_s)
     close = engine.close_loudspeaker
     voice = SpeakerVoice(synthesiser, engine.playback, engine.marks, close=close, language=language, is_read=is_read)
     engine.on_loudspeaker_lost(voice.fail)
     only_stops = _lexicon(policy, language).only_stops
-    listener = _HEARS[policy.turn_policy](recogniser, engine, spoken=voice.spoken.between, only_stops=only_stops)
+    listener = _HEARS[policy.turn_policy](
+        recogniser, engine, spoken=voice.spoken.between, only_stops=only_stops, muted_fix=muted_fix
+    )
     apologies = apologies_of(recogniser, language)
     return Session(listener, responder, voice, policy, thread=thread, apologies=apologies)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
-from discussion_helper.audio.devices import Kind, find_device
+from discussion_helper.audio.devices import Kind, find_device, muted_fix
 from discussion_helper.audio.file_devices import FileCapture, FileDevices, FilePlayback
 from discussion_helper.audio.files import load
 from discussion_helper.audio.frames import Frame
@@ -15,6 +15,7 @@ from discussion_helper.audio.portaudio import LATENCY_S
 from discussion_helper.errors import AudioFileError
 from discussion_helper.voice.audio_thread import AudioThread
 from discussion_helper.voice.audio_work import AudioWork
+from discussion_helper.voice.hearing import MUTED_S
 from discussion_helper.voice.ports import Driver, Sink, Source
 from discussion_helper.voice.remote_link import RemoteLink
 from discussion_helper.voice.sound_openers import Choice, Following, SoundSink, SoundSource
@@ -25,6 +26,10 @@ RATE = 48_000
 """Hertz of files as devices."""
 _SHORTEST_S = 0.1
 """Of a recording that may hold a word: "a" takes as long. What is shorter is not heard as a turn, and waited for."""
+
+_REMOTE_MUTED_S = 10.0
+"""A browser that takes noise out gives exact zeros between two sentences."""
+_REMOTE_MUTED_FIX = "Check the mute switch of the headset, and the microphone that is chosen where you talk."
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,10 @@ class Devices:
     """What drives the audio work."""
     is_read: Callable[[], bool] = lambda: False
     """Nobody listens now, and what is said is read."""
+    muted_s: float = MUTED_S
+    """Exact zeros for so long come from no microphone that hears."""
+    muted_fix: Callable[[], str] = muted_fix
+    """What helps then."""
 
 
 def sound_devices(microphone: str | None, loudspeaker: str | None, *, latency_s: float = LATENCY_S) -> Devices:
@@ -101,6 +110,8 @@ def remote_devices(link: RemoteLink) -> Devices:
         open_playback=link.open_sink,
         drive=link.drive,
         is_read=lambda: link.is_left,
+        muted_s=_REMOTE_MUTED_S,
+        muted_fix=lambda: _REMOTE_MUTED_FIX,
     )
 
 

@@ -66,13 +66,14 @@ class Hearing:
         attention: Attention | None = None,
         finishing: Finishing | None = None,
         overheard: Overheard | None = None,
+        muted_s: float = MUTED_S,
     ) -> None:
         """`rate`: hertz of the microphone. `overlap`: what becomes of the agent while the user speaks; None = nothing.
 
         Without it a voice of some length is an interruption, whatever it says. `interim`: when a turn that goes on is
         read; None = only where its words decide something. `attention`, on the same segmenter: when what is heard may
         be a turn; None = always. `finishing`, too: what the end of a turn is judged by. `overheard`: what tells of
-        voices over the agent that leave no turn; None = nothing does.
+        voices over the agent that leave no turn; None = nothing does. `muted_s`: how long exact zeros are no fault.
         """
         self._rate = rate
         self._segmenter = segmenter
@@ -83,6 +84,7 @@ class Hearing:
         self._attention = attention or Listens(segmenter)
         self._finishing = finishing or Finishing(segmenter)
         self._overheard = overheard
+        self._muted_s = muted_s
         self._loudness = Loudness()
         self._owed: Turn | None = None
         self._told = -1
@@ -327,7 +329,7 @@ class Hearing:
     def _watch_zeros(self, samples: Samples) -> Iterator[Muted]:
         before = self._zeros
         self._zeros = 0 if samples.any() else before + len(samples)
-        limit = MUTED_S * self._rate
+        limit = self._muted_s * self._rate
         if before < limit <= self._zeros:
             yield Muted(True)
         elif before >= limit > self._zeros:

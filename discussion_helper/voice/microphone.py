@@ -56,12 +56,13 @@ class MicrophoneListener:
         *,
         spoken: Callable[[float, float], list[str]] = lambda *_: [],
         only_stops: Callable[[str], bool] = lambda _: False,
+        muted_fix: Callable[[], str] = muted_fix,
     ) -> None:
         """`spoken(from_s, until_s)`: what was heard of the agent between two moments, of which a turn may be the echo.
         `only_stops`: whether a text that cut the agent off says nothing more than that. Raises RuntimeError off a loop.
         """
         self._affinity = LoopAffinity()
-        self._only_stops = only_stops
+        self._only_stops, self._muted_fix = only_stops, muted_fix
         self._recogniser = recogniser
         self._microphone = microphone
         self._spoken = spoken
@@ -197,8 +198,9 @@ class MicrophoneListener:
         match note:
             case Level():
                 self._report("level", dbfs=round(note.dbfs, 1))
-            case Muted():
-                self._tell_muted(note.on)
+            case Muted(on=on):
+                told = {"state": "silent", "fix": self._muted_fix()} if on else {"state": "open"}
+                self._report("device", which="microphone", **told)
             case Onset():
                 self._onset.begin(lasts=self._open_turns > 0)
             case Ducked():
@@ -225,10 +227,6 @@ class MicrophoneListener:
         self._verdict.told(note)
         if not note.again:
             self._report("decision", **of_verdict(note, self._of))
-
-    def _tell_muted(self, on: bool) -> None:
-        fix = muted_fix() if on else ""
-        self._report("device", which="microphone", state="silent" if on else "open", **({"fix": fix} if fix else {}))
 
     # -- recognised
 
