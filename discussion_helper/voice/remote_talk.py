@@ -60,6 +60,9 @@ class _Keeping:
         self._session = session
         self._link = link
         self._open_of: RemoteClient | None = None
+        self._last: RemoteClient | None = None
+        self._is_held = False
+        """Somebody muted the session, and not by its client: another client's coming does not open it again."""
         self._was_left = True
 
     async def run(self) -> None:
@@ -76,11 +79,15 @@ class _Keeping:
                 await self._link.changed()
 
     async def _change(self, client: RemoteClient | None) -> None:
-        """Close the microphone that is open, and open this one."""
+        """Close the microphone that is open, and open this one. Who had it and opens it again says otherwise."""
         if self._open_of is not None:
+            self._is_held = self._session.state.get("microphone") == "muted"
             await self._session.mute(True)
         self._open_of = client
         if client is not None:
+            held, self._last = self._is_held and client is not self._last, client
+            if held:
+                return
             try:
                 await self._session.mute(False)
             except DeviceError as error:  # gone before it was open

@@ -36,11 +36,16 @@ class Ears(ScriptedListener):
         super().__init__([], stays_open=True)
         self.link = link
         self.muted: list[Any] = []
+        self.is_muted = False
         self.slow_s = 0.0
 
     async def mute(self, on: bool) -> None:
         await anyio.sleep(self.slow_s)
-        self.muted.append("closed" if on else self.link.open_source().name)
+        if on != self.is_muted:
+            self.muted.append("closed" if on else self.link.open_source().name)
+        self.is_muted = on
+        if self._reporter is not None:
+            self._reporter.report("device", which="microphone", state="muted" if on else "open")
 
 
 class Tones:
@@ -114,6 +119,26 @@ async def test_the_microphone_is_open_while_a_client_has_its_own_open() -> None:
     assert ["closed", "page", "closed", "page", "closed"] == rig.ears.muted
 
 
+async def test_what_was_muted_by_somebody_else_stays_so_when_the_client_comes_back_until_it_says_otherwise() -> None:
+    async with held() as rig:
+        first, second = rig.client("first"), rig.client("second")
+        rig.session.start()
+        await rig.attach(first)
+        await settled()
+        await rig.session.mute(True)
+        rig.link.detach(first, leaves=False)
+        await settled()
+        await rig.attach(second)
+        await settled()
+        before = list(rig.ears.muted)
+        for on in (True, False):
+            rig.link.muted(second, on)
+            await settled()
+
+    assert ["closed", "first", "closed"] == before
+    assert [*before, "second"] == rig.ears.muted[:4]
+
+
 async def test_another_client_s_microphone_is_another_one() -> None:
     async with held() as rig:
         await rig.attach(rig.client("first"))
@@ -138,7 +163,7 @@ async def test_a_client_that_is_gone_before_its_microphone_is_open_does_no_harm(
         await rig.attach(second)
         await anyio.sleep(5.0)
 
-    assert ["closed", "closed", "second"] == rig.ears.muted
+    assert ["closed", "second"] == rig.ears.muted
 
 
 async def test_a_reply_waits_for_a_client_that_comes_back() -> None:
