@@ -5,6 +5,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import anyio
 from starlette.responses import Response
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket
@@ -13,9 +14,11 @@ from discussion_helper.errors import DiscussionError
 from discussion_helper.registry import Sessions
 from discussion_helper.session import Session
 from discussion_helper.voice.remote_talk import RemoteTalk
+from discussion_helper.waiters import Waiters
 from discussion_helper.web.audio_connection import AudioConnection
 from discussion_helper.web.audio_wire import SUBPROTOCOL
 from discussion_helper.web.audit import Audit
+from discussion_helper.web.held import LEAVE_S
 from discussion_helper.web.live import Live
 from discussion_helper.web.problems import Problem, answer_of
 from discussion_helper.web.upgrades import DENIAL
@@ -29,7 +32,8 @@ class RemoteTalks:
     def __init__(self, most: int) -> None:
         """`most`: at the same time, those that are being opened with them."""
         self._most = most
-        self._count = 0
+        self._places: dict[object, Session | None] = {}
+        self._freed = Waiters()
         self._talks: dict[str, RemoteTalk] = {}
         self._lacking: WeakKeyDictionary[Session, DiscussionError] = WeakKeyDictionary()
 
@@ -49,19 +53,29 @@ class RemoteTalks:
     @asynccontextmanager
     async def holding(self, opening: AbstractAsyncContextManager[RemoteTalk]) -> AsyncIterator[Session]:
         """The session that `opening` gives, which is among them meanwhile. Raises Problem when there are too many."""
-        if self._count >= self._most:
+        if not await self._has_room():
             what = f"{self._most} sessions are at a client's microphone, and no more may be."
             raise Problem(503, what, fix="Close one of them, or open a text session.")
-        self._count += 1
+        place = object()
+        self._places[place] = None
         try:
             async with opening as talk:
+                self._places[place] = talk.session
                 self._talks[talk.session.id] = talk
                 try:
                     yield talk.session
                 finally:
                     del self._talks[talk.session.id]
         finally:
-            self._count -= 1
+            del self._places[place]
+            self._freed.wake()
+
+    async def _has_room(self) -> bool:
+        """What a session that is over had is waited for."""
+        with anyio.move_on_after(LEAVE_S):
+            while len(self._places) >= self._most and any(it is not None and it.ended for it in self._places.values()):
+                await self._freed.wait()
+        return len(self._places) < self._most
 
 
 class Sockets:
