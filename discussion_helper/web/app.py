@@ -64,8 +64,9 @@ def create_app(
     """An app on this registry, also an empty one; without one on the manager's, or on its own, which it then closes.
 
     `token`: what a client shows; None = everybody may ask, for clients in this process alone. `password`: lets browsers
-    in that have no link, at /login. `manager`: opens text sessions and has the threads. `open_voice`: opens sessions on
-    this machine's devices. `open_remote`: on a client's; without it who is remote only types. `open_responder`: what
+    in that have no link, at /login. `manager`: opens text sessions and has the threads; its steps find a session's
+    `system` in the thread's metadata, as `text_app.step_for` does. `open_voice`: opens sessions on this machine's
+    devices. `open_remote`: on a client's; without it who is remote only types. `open_responder`: what
     answers then (without it: an echo). `open_fake`: sessions of other fakes than the public ones. `examine`: what
     /health tells. `policy`: of sessions on this machine's devices, as far as they bring none. `routes`: more of them,
     behind the same door; one for "/" is the page. `allowed_hosts`: names of this server beside those of the loopback

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 
+import pytest
+
 from discussion_helper.config_keys import KEYS, POLICY_FIELDS
 from discussion_helper.web.bodies import LONGEST_SYSTEM, OpeningBody
 
@@ -32,6 +34,7 @@ def served(store: Path) -> Iterator[str]:
             process.terminate()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no sh")
 def test_the_commands_for_a_shell_hold_a_session_at_a_real_server(tmp_path: Path) -> None:
     (commands,) = re.findall(r"^### From a shell\n.*?^```sh\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
     assert 1 == commands.count(USUAL)
