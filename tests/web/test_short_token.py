@@ -42,7 +42,7 @@ def test_it_is_told_how_to_make_one_that_nobody_guesses(
     assert len(secrets.token_urlsafe(32)) >= LONG_ENOUGH
 
 
-@pytest.mark.parametrize("token", [None, secrets.token_urlsafe(32)])
+@pytest.mark.parametrize("token", [None, secrets.token_urlsafe(32)], ids=["none", "long"])
 def test_nothing_is_said_of_a_long_one(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], token: str | None
 ) -> None:
