@@ -75,6 +75,12 @@ SCENES: list[tuple[Any, dict[str, str], Any, list[Any]]] = [
     (None, {"state": "none"}, None, ["Choose or open a session", "", False]),
     (None, {"state": "connecting"}, None, ["Connecting", "", False]),
     (LOCAL | {"running": False}, {"state": "over"}, None, ["Ended", "", False]),
+    (
+        LOCAL | {"running": False},
+        {"state": "over", "what": "The server stopped"},
+        None,
+        ["The server stopped", "", False],
+    ),
     ({"kind": "text", "running": True, "floor": "listening"}, LIVE, None, ["Your turn", "", False]),
 ]
 
@@ -135,6 +141,16 @@ async def test_a_microphone_that_nobody_connected_is_offered_above_the_fold_of_a
         await page.set_viewport_size({"width": 1280, "height": 800})
         await expect(page.locator("#drawer")).to_have_attribute("open", "")
         await app.state.sessions.aclose()
+
+
+async def test_a_session_that_ended_with_its_server_is_told_so(serving: Any, browsing: Any, app: Any) -> None:
+    async with serving(app) as served, browsing(served) as (open_page, watch):
+        watch.expected = ("ERR_",)  # what the browser itself logs
+        page = await open_page()
+        page = await open_page(await page.evaluate(OPEN, {"transport": "remote"}))
+        served.server.should_exit = True
+        await expect(page.locator("#floor-text")).to_have_text("The server stopped")
+        await expect(page.locator("#state-note")).to_have_text("Start it again.")
 
 
 @pytest.mark.slow

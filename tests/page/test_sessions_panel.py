@@ -63,7 +63,9 @@ async def test_open_and_kept_sessions_are_listed_with_their_times(serving: Any, 
     ("uses", "told"),
     [
         (("voice",), "What helps. Talking in this browser works."),
-        (("voice", "remote"), "No talk in this browser: microphone missing. What helps."),
+        pytest.param(
+            ("voice", "remote"), "No talk in this browser: microphone missing. What helps.", marks=pytest.mark.slow
+        ),
     ],
 )
 async def test_what_cannot_be_had_is_said_with_a_link_to_the_fix(

@@ -48,7 +48,7 @@ export class FloorStrip {
     show(byId("meter"), session?.kind === "voice" && session.running && (headline.heard || audio?.live === true));
     this.#level(audio?.level ?? (headline.heard ? live.level : null));
     const known = connection.state === "live" || connection.state === "over";
-    const note = known ? noteOf(session, live, audio) : connection.fix;
+    const note = connection.fix || (known ? noteOf(session, live, audio) : "");
     setText(byId("state-note"), note);
     show(byId("state-note"), note !== "");
     return headline;

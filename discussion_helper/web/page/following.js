@@ -5,6 +5,7 @@ import { BrowserAudio } from "./audio.js";
 import { blank, fold } from "./state.js";
 import { Stream } from "./stream.js";
 
+const LOOKS_MS = 2_000; // after a session was ended: with the whole server?
 const UNSEEN_MS = 20_000; // a browser has six connections to a server, for all tabs together
 
 /** `changed()` after everything that may be seen, `fail(error)` for what went wrong. */
@@ -145,6 +146,16 @@ export class Following {
     this.connection = { state, what, fix };
     if (state === "live") this.seen(!document.hidden);
     if (state === "gone" || state === "over") this.audio?.close();
+    if (state === "over") setTimeout(() => this.#look(this.id), LOOKS_MS);
+    this.#changed();
+  }
+
+  /** A server that stops ends its sessions first: whether this one ended with it is to be seen afterwards. */
+  async #look(id) {
+    if (id !== this.id || this.connection.state !== "over") return;
+    const stopped = await ask("GET", "/sessions").then(() => false, (error) => error.status === 0);
+    if (!stopped || id !== this.id) return;
+    this.connection = { state: "over", what: "The server stopped", fix: "Start it again." };
     this.#changed();
   }
 }

@@ -39,7 +39,7 @@ export function headlineOf(session, connection, audio) {
     const act = connection.state === "lost" ? "retry" : "";
     return { text: connection.what || AWAY[connection.state] || AWAY.none, act, floor: "none", heard: false };
   }
-  if (!session.running) return { text: "Ended", act: "", floor: session.floor, heard: false };
+  if (!session.running) return { text: connection.what || "Ended", act: "", floor: session.floor, heard: false };
   if (session.kind === "text") return { text: WRITTEN[session.floor] ?? session.floor, act: "", floor: session.floor, heard: false };
   return spoken(session, audio);
 }

@@ -62,7 +62,7 @@ export class Stream {
       again = await this.#read(abort);
     } catch {
       // the network, the server's end, or the watchdog: all of them are a lost connection
-      if (this.#left) [this.#what, this.#fix] = ["The server stopped", "Start it again: this session goes on as long as it is there."];
+      if (this.#left) [this.#what, this.#fix] = ["The server stopped", "Start it again."];
     }
     if (this.#abort === abort) this.#abort = null;
     if (again && !this.#stopped) this.#retry();
