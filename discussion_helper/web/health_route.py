@@ -20,6 +20,10 @@ FRESH_S = 10.0
 """How long what was found is told again: looking opens modules and asks endpoints."""
 
 
+_NEEDS = {"remote": "open_remote", "text": "a manager"}
+"""Uses that not every server is there for, and what of."""
+
+
 class Finding(Protocol):
     """One part."""
 
@@ -70,6 +74,8 @@ class HealthRoute:
     async def _show(self, request: Request) -> Response:
         """The whole; with `?ready=USE` the status alone says whether that can be had, for who looks at no more."""
         ready = request.query_params.get("ready")
+        if ready in _NEEDS and ready not in self._uses:
+            raise Problem(503, f"This server is not there for {ready}.", fix=f"Give create_app {_NEEDS[ready]}.")
         if ready is not None and ready not in self._uses:
             raise Problem(422, f"ready: there is no use {shown(ready)} here.", fix=f"Use {' or '.join(self._uses)}.")
         found = await self._looked()

@@ -21,10 +21,12 @@ from jsonschema_rs import ValidationError
 from schemathesis import GenerationMode
 from schemathesis.checks import CHECKS
 
+from discussion_helper.errors import ModelMissing
 from discussion_helper.session import Session
 from discussion_helper.testing import EchoResponder, ScriptedListener, SilentVoice
 from discussion_helper.text import Manager, MemoryThreads, Step, TextDelta
 from discussion_helper.text.providers.scripted import ScriptedProvider
+from discussion_helper.voice.remote_talk import RemoteTalk
 from discussion_helper.web import Limits, Server, Wish, bound_socket, create_app
 from discussion_helper.web.openapi_operation import Operation
 from discussion_helper.web.openapi_table import OPERATIONS
@@ -82,11 +84,19 @@ async def no_devices(wish: Wish) -> AsyncIterator[Session]:
     yield Session(ScriptedListener([], stays_open=True), EchoResponder(), SilentVoice(), wish.policy)
 
 
+@asynccontextmanager
+async def no_models(_: Wish) -> AsyncIterator[RemoteTalk]:
+    """Whoever is remote types, then."""
+    raise ModelMissing("The model is missing.", fix="Pull it.")
+    yield
+
+
 async def serve(listening: socket.socket, started: SimpleQueue[Server]) -> None:
     """With a manager, and without devices."""
     manager = Manager(MemoryThreads(), ScriptedProvider([TextDelta("Yes.")]), lambda _: Step())
     password = Password("horse staple battery")
-    app = create_app(manager=manager, token=TOKEN, password=password, limits=LIMITS, open_voice=no_devices)
+    opening: dict[str, Any] = {"open_voice": no_devices, "open_remote": no_models}
+    app = create_app(manager=manager, token=TOKEN, password=password, limits=LIMITS, **opening)
     server = Server(app, started=lambda: started.put(server), ending=manager.aclose)
     await server.serve([listening])
 

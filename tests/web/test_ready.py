@@ -35,6 +35,14 @@ async def test_the_status_says_whether_one_use_can_be_had(
     assert len(other.json()["error"]) < 200
 
 
+async def test_what_a_server_is_not_there_for_cannot_be_had(app_of: AppOf, client_of: Any) -> None:
+    async with client_of(app_of()) as client:
+        answers = [await client.get(f"/health?ready={use}") for use in ("voice", "remote", "text")]
+
+    assert [200, 503, 503] == [answer.status_code for answer in answers]
+    assert ["open_remote" in answers[1].json()["fix"], "manager" in answers[2].json()["fix"]] == [True, True]
+
+
 async def test_a_server_for_browsers_needs_no_devices_of_its_own(
     app_of: AppOf, client_of: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
