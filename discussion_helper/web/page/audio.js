@@ -91,6 +91,17 @@ export class BrowserAudio {
     return this.state === "live";
   }
 
+  /** The browser holds the sound back, as a phone does during a call. */
+  get paused() {
+    return this.#context !== null && this.#context.state !== "running";
+  }
+
+  /** Go on with the sound; from a click. */
+  async resume() {
+    await this.#context?.resume();
+    this.#changed();
+  }
+
   /** The device itself is open: it was not unplugged. */
   get open() {
     return this.#microphone?.open === true;
@@ -104,6 +115,7 @@ export class BrowserAudio {
       context = new AudioContext({ latencyHint: "interactive", sampleRate: 48_000 });
     }
     this.#context = context;
+    context.onstatechange = () => this.#changed();
     await Promise.all(["capture", "player"].map((name) => context.audioWorklet.addModule(`/page/${name}-worklet.js`)));
     await context.resume();
     const lost = () => this.#tell(this.state, "The microphone was unplugged. Choose another one.");

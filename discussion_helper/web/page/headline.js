@@ -26,6 +26,7 @@ export const ACTS = {
   connect: "Connect the microphone",
   take: "Take the microphone",
   unmute: "Unmute",
+  resume: "Go on",
   retry: "Try now",
 };
 
@@ -58,6 +59,7 @@ function deafness(session, audio) {
   const away = session.transport === "remote" ? awayFrom(session, audio) : null;
   if (away !== null) return away;
   if (isMuted(session, audio)) return MUTED;
+  if (audio?.paused) return { text: "The browser paused the sound", act: "resume" };
   if (audio !== null && !audio.open) return { ...CONNECT, text: "Microphone unplugged" };
   return FAULTS[session.microphone] ? { text: FAULTS[session.microphone] } : null;
 }

@@ -35,7 +35,7 @@ const panel = new AudioPanel({
   use: (device) => following.audio?.use(device),
   record: (on) => following.audio?.record(on),
 });
-const strip = new FloorStrip((act) => ({ connect: () => join(false), take: () => join(true), unmute: mute, retry: () => following.hurry() })[act]?.());
+const strip = new FloorStrip((act) => ({ connect: () => join(false), take: () => join(true), unmute: mute, resume: () => following.audio?.resume(), retry: () => following.hurry() })[act]?.());
 const composer = new Composer({ send, fail });
 
 byId("interrupt").addEventListener("click", interrupt);
