@@ -34,6 +34,7 @@ class Capture extends AudioWorkletProcessor {
   #frame = new Int16Array(Math.round(sampleRate * FRAME_S));
   #filled = 0;
   #first = 0;
+  #next = 0; // where the next frame begins at the earliest: a browser that is late may render one place twice
   #base = null;
   #onset = new Onset();
   #energy = 0;
@@ -54,7 +55,7 @@ class Capture extends AudioWorkletProcessor {
   #restart(connection) {
     this.#connection = connection;
     this.#base = null;
-    this.#filled = 0;
+    this.#filled = this.#next = 0;
   }
 
   #tell(message, transfer) {
@@ -72,7 +73,7 @@ class Capture extends AudioWorkletProcessor {
   }
 
   #take(sample, frame) {
-    if (this.#filled === 0) this.#first = frame;
+    if (this.#filled === 0) this.#first = Math.max(frame, this.#next);
     const bounded = Math.max(-1, Math.min(1, sample));
     this.#frame[this.#filled] = Math.round(bounded * 32767);
     this.#filled += 1;
@@ -94,6 +95,7 @@ class Capture extends AudioWorkletProcessor {
     const samples = this.#frame.slice();
     const dbfs = 10 * Math.log10(this.#loudest + 1e-10);
     const message = { sample: this.#first - this.#base, frame: this.#first, at: this.#first / sampleRate, samples, dbfs };
+    this.#next = this.#first + samples.length;
     this.#tell(message, [samples.buffer]);
     this.#filled = this.#loudest = 0;
   }
