@@ -40,6 +40,8 @@ def needs(*, tests: bool) -> list[Need]:
             Need("libasound2-plugins", _alsa_speaks_to_pulseaudio),
             Need("chromium", lambda: shutil.which("chromium")),
             Need("strace", lambda: shutil.which("strace")),  # which shows that a talk asks no other machine
+            Need("nginx-light", lambda: shutil.which("nginx")),  # in front of the server, by deploy/proxy
+            Need("caddy", lambda: shutil.which("caddy")),
         ]
     return found
 

@@ -169,7 +169,7 @@ async def test_who_goes_on_is_answered_once(delay_s: float) -> None:
     assert answers.most <= 1
     revised = [event.data for event in [e async for e in events] if "revises" in event.data]
     assert 1 == len(revised)
-    assert {"speaker", "text", "interrupted", "revises"} == set(revised[0])
+    assert {"speaker", "text", "started_s", "ended_s", "interrupted", "revises"} == set(revised[0])
 
 
 @pytest.mark.parametrize("ahead", [False, True])
