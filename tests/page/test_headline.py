@@ -144,6 +144,7 @@ async def test_a_microphone_that_nobody_connected_is_offered_above_the_fold_of_a
         await app.state.sessions.aclose()
 
 
+@pytest.mark.slow
 async def test_a_session_that_ended_with_its_server_is_told_so(serving: Any, browsing: Any, app: Any) -> None:
     async with serving(app) as served, browsing(served) as (open_page, watch):
         watch.expected = ("ERR_",)  # what the browser itself logs

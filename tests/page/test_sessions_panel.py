@@ -48,6 +48,7 @@ async def written(page: Page) -> None:
     await expect(page.locator(".turn.agent:not(.live)")).to_have_count(1)
 
 
+@pytest.mark.slow
 async def test_open_and_kept_sessions_are_listed_with_their_times(serving: Any, browsing: Any) -> None:
     async with serving(app_of()) as served, browsing(served) as (open_page, _):
         page = await open_page()
