@@ -227,7 +227,8 @@ class Decider:
         if not evidence.own and self._others_s < LEAST_VOICE_S:
             return self._without_voice(evidence.at_s, since_s)
         if evidence.quiet_s >= self._resume_after_s and since_s >= self._resume_after_s:
-            self._dismissed = True  # the recogniser is late: its words count all the same
+            # The recogniser is late, and its words count all the same; who waits for less than a pause wants none.
+            self._dismissed = self._resume_after_s >= SETTLED_S
             return self._conclude(Act.RESUME, LATE, evidence.at_s)
         return self._dismiss(evidence.at_s) if self._is_wordless(evidence.at_s) else self._going_on(evidence)
 

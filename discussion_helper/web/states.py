@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from discussion_helper.clock import now
 from discussion_helper.events import EventHub
@@ -31,11 +32,12 @@ class States:
     """Those that were made last; for the event loop's thread."""
 
     def __init__(self) -> None:
-        self._kept: dict[EventHub[Any], State] = {}
+        self._kept: WeakKeyDictionary[EventHub[Any], State] = WeakKeyDictionary()
 
     def kept(self, followed: Followed) -> State | None:
         """One that is fresh; None = there is none."""
-        self._kept = {hub: state for hub, state in self._kept.items() if now() - state.made_s < FRESH_S}
+        for hub in [hub for hub, state in self._kept.items() if now() - state.made_s >= FRESH_S]:
+            del self._kept[hub]
         return self._kept.get(followed.hub)
 
     def make(self, followed: Followed) -> State:

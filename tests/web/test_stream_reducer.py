@@ -42,6 +42,7 @@ STATES: dict[str, States] = {}
 @pytest.fixture(autouse=True)
 def _light_states_are_shared_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(states, "HEAVY", 0)
+    STATES.clear()
 
 
 class Client:
