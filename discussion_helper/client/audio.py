@@ -75,7 +75,7 @@ class AudioClient:
         self._welcomed = Waiters()
         self._heard_s: float | None = None
         self._seq = self._sample = 0
-        self._is_muted = False
+        self._is_muted = self._leaves = False
         self._reason = "left"
 
     async def run(self, microphone: AsyncIterable[Samples], loudspeaker: Callable[[Samples], object]) -> str:
@@ -113,14 +113,15 @@ class AudioClient:
         await self._send({"type": "mute", "on": on})
 
     async def leave(self) -> None:
-        """Leave for good: the session goes on for who types, and `run` returns "left"."""
+        """Leave for good: the session goes on for who types, and `run` returns "left". Nobody need be connected."""
+        self._leaves = True
         await self._send({"type": "bye"})
 
     # -- the connection
 
     async def _stay(self) -> str:
         """Connected, again where it broke; why it is over. Raises ServerError."""
-        while True:
+        while not self._leaves:
             wait_s = _AGAIN_S
             try:
                 async with self._connected() as socket:
@@ -134,6 +135,7 @@ class AudioClient:
                 self._check_patience(often.after_s, often)
                 wait_s = often.after_s
             await anyio.sleep(wait_s)
+        return self._reason
 
     def _check_patience(self, wait_s: float, error: ServerUnreachable | TooOften) -> None:
         """Raises the error where the server was never there, or for too long was not."""
@@ -195,6 +197,8 @@ class AudioClient:
                 self._welcomed.wake()
                 if self._is_muted:
                     await self.mute(True)
+                if self._leaves:
+                    await self.leave()
             case {"type": "pause", "reply": int(reply), "ramp_s": float(ramp_s)}:
                 self._loudspeaker.pause(reply, ramp_s)
             case {"type": "resume", "ramp_s": float(ramp_s)}:

@@ -322,3 +322,13 @@ async def test_it_talks_over_tls(serving: Serving) -> None:
             await client.say(session.id, "aloud")
             await person.until_heard(0.1)
             await audio.leave()
+
+
+async def test_who_has_left_does_not_come_back(serving: Serving) -> None:
+    """Before the first connection, or while there is none, there is nobody to say it to."""
+    async with serving(app_of()) as url, Client(url, token=TOKEN) as client:
+        session = await client.open(transport="remote")
+        audio, person = AudioClient(client.link, session.id, rate=RATE), Person()
+        await audio.leave()
+        with anyio.fail_after(SLOW_MACHINE_S):
+            assert "left" == await audio.run(person.microphone(), person.hear)
