@@ -85,7 +85,7 @@ class MicrophoneListener:
         self._open_turns = 0
         self._failure: Exception | None = None
         self._worker: Background[None] = Background(self._read_turns, name="recognition")
-        self._muted = self._closed = False
+        self._muted = self._opened = self._closed = False
         self._switching = anyio.Lock()
         self.readings: deque[float] = deque(maxlen=NOTES_HELD)
         """Seconds that the newest readings took; whoever looks takes them."""
@@ -105,7 +105,7 @@ class MicrophoneListener:
         """Finished turns; one with text "" where something was heard that held no words. Raises DeviceError."""
         self._check_here()
         async with self._switching:
-            if not self._muted:
+            if not (self._muted or self._opened):
                 await self._open()
         self._worker.start()
         while True:
@@ -166,7 +166,7 @@ class MicrophoneListener:
             if on == self._muted or self._closed:
                 return
             await (self._microphone.close_microphone() if on else self._open())
-            self._muted = on
+            self._muted, self._opened = on, self._opened and not on
         self._report("device", which="microphone", state="muted" if on else "open")
 
     async def aclose(self) -> None:
@@ -188,6 +188,7 @@ class MicrophoneListener:
     async def _open(self) -> None:
         self._rejoining.reset()
         if name := await self._microphone.open_microphone(self):  # else the talk has ended meanwhile
+            self._opened = True
             self._breaker.reset()
             self._report("device", which="microphone", state="open", name=name)
 

@@ -127,26 +127,43 @@ async def test_an_unmute_that_fails_can_be_tried_again() -> None:
     assert 1 == machine.open_now
 
 
+async def test_one_that_was_unmuted_before_anybody_listens_is_opened_once() -> None:
+    machine = Machine()
+    listener = MicrophoneListener(NoRecogniser(), Engine(machine))
+    await listener.mute(True)
+    await listener.mute(False)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_listen, listener)
+        await anyio.sleep(2 * OPENS_S)
+        tasks.cancel_scope.cancel()
+
+    assert (1, 1) == (machine.opens, machine.open_now)
+
+
 ENDS = st.sampled_from([None, "close", "cancel"])
 STEPS = st.lists(st.tuples(st.booleans(), st.sampled_from([0.0, 0.1, 0.2, 0.5])), max_size=6)
 
 
-@given(STEPS, ENDS, st.sampled_from([0.05, 0.4]))
-@settings(max_examples=60, deadline=None)
+@given(STEPS, st.integers(0, 6), ENDS, st.sampled_from([0.05, 0.4]))
+@settings(max_examples=100, deadline=None)
 def test_whoever_mutes_when_ever_the_last_word_counts_and_nothing_is_open_behind_the_end(
-    steps: list[tuple[bool, float]], end: str | None, end_s: float
+    steps: list[tuple[bool, float]], before: int, end: str | None, end_s: float
 ) -> None:
+    """The first `before` of them say so before anybody listens."""
+
     async def main() -> None:
         machine = Machine()
         listener = MicrophoneListener(NoRecogniser(), Engine(machine))
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_listen, listener)
-            for on, pause_s in steps:
-                tasks.start_soon(listener.mute, on)
+            for number, (on, pause_s) in enumerate([*steps, (None, 0.0)]):
+                if number == min(before, len(steps)):
+                    tasks.start_soon(_listen, listener)
+                if on is not None:
+                    tasks.start_soon(listener.mute, on)
                 await anyio.sleep(pause_s)
             if end is None:
                 await anyio.sleep(OPENS_S * (len(steps) + 2))
-                assert (not steps or not steps[-1][0]) == bool(machine.open_now)
+                assert (not steps or not steps[-1][0]) == machine.open_now
             await anyio.sleep(end_s)
             if end == "cancel":
                 tasks.cancel_scope.cancel()
