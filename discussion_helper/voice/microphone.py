@@ -105,7 +105,7 @@ class MicrophoneListener:
         """Finished turns; one with text "" where something was heard that held no words. Raises DeviceError."""
         self._check_here()
         async with self._switching:
-            if not (self._muted or self._opened):
+            if not (self._muted or self._opened or self._closed):
                 await self._open()
         self._worker.start()
         while True:
