@@ -46,6 +46,8 @@ HOLE_DBFS = -90.0
 HOLE_S = 0.06
 """From here on a hole in speech is heard as one."""
 WINDOW_S = 0.01
+HELD_S = 1.0
+"""No pause between two sentences of a reply is as long."""
 VOICE_BELOW_DB = 30.0
 """Voice is what is within 30 dB of the loud parts. Vowels and most consonants are; room and breath are mostly not."""
 VOICE_ABOVE_DB = 12.0
@@ -154,13 +156,18 @@ def longest_quiet(samples: Samples, dbfs: float, within: Span) -> Span:
     return Span(within.start + found.start, within.start + found.end)
 
 
-def turned_down(samples: Samples, rate: int, within: Span, *, by_db: float = 20.0) -> int:
-    """Where the last window ends that is less than `by_db` below the speech level of `within`."""
+def turned_down(samples: Samples, rate: int, within: Span, *, after: int = 0, by_db: float = 20.0) -> int:
+    """Where it is first, `after` that sample, `by_db` below the speech level of `within` for HELD_S, or to the end.
+
+    What is said once more behind that, by a reply that went on, counts for nothing: it was turned down.
+    """
     levels = _window_levels(samples[within.start : within.end], rate)
     if not len(levels):
         return within.start
     loud = np.flatnonzero(levels > np.percentile(levels, 95) - by_db)
-    return min(within.end, within.start + (int(loud[-1]) + 1) * round(WINDOW_S * rate))
+    held = np.append(np.diff(loud) > HELD_S / WINDOW_S, True)  # the end of `within` counts as for ever
+    ends = np.minimum(within.end, within.start + (loud[held] + 1) * round(WINDOW_S * rate))
+    return int(ends[np.searchsorted(ends[:-1], after)])
 
 
 def percentile(values: Sequence[float], percent: float) -> float:

@@ -80,14 +80,14 @@ def barge_in_row(take: Take, saying: Saying, text: str) -> BargeIn:
     """Measure one take."""
     reply, start = take.replies[0], take.said_at + saying.start
     span = reply_span(take, reply)
-    again = resumed(take, reply)
+    again, down = resumed(take, reply), turned_down(take.loudspeaker, take.rate, span, after=start)
     row = BargeInRow(
         clip=saying.name,
         speaker=saying.clip.speaker,
         level_dbfs=round(saying.level_dbfs, 1),
         offset_s=round((start - span.start) / take.rate, 2),
         interrupted=reply.interrupted,
-        turned_down_ms=take.ms(turned_down(take.loudspeaker, take.rate, span) - start) if reply.interrupted else None,
+        turned_down_ms=take.ms(down - start) if reply.interrupted else None,
         stop_ms=take.ms(span.end - start) if reply.interrupted else None,
         resumed=again is not None,
         understood=take.user_text,

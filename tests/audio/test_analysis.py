@@ -141,10 +141,19 @@ def test_the_longest_quiet_stretch_is_found_also_at_the_edge_and_if_there_is_non
     assert len(longest_quiet(np.ones(10, np.float32), -60.0, Span(0, 10))) == 0
 
 
-def test_turned_down_is_the_last_moment_within_20_db_of_the_speech() -> None:
+def test_turned_down_is_where_it_stays_20_db_below_the_speech() -> None:
     sound = joined(noise(1.0, -20.0), noise(0.5, -44.0), silence(0.5))
     assert turned_down(sound, RATE, Span(0, len(sound))) / RATE == pytest.approx(1.0, abs=0.01)
     assert turned_down(sound, RATE, Span(5, 5)) == 5
+
+
+def test_what_is_turned_down_for_a_second_and_goes_on_was_turned_down_when_that_began() -> None:
+    loud = noise(1.0, -20.0)
+    sound = joined(loud, silence(1.2), loud, silence(0.5), loud)
+    whole = Span(0, len(sound))
+
+    assert turned_down(sound, RATE, whole) / RATE == pytest.approx(1.0, abs=0.01)
+    assert turned_down(sound, RATE, whole, after=round(1.1 * RATE)) / RATE == pytest.approx(4.7, abs=0.01)
 
 
 def test_percentiles_lie_between_values_and_none_of_nothing() -> None:
