@@ -67,13 +67,14 @@ Item = Captured | Played | DeviceLost | Call
 class Inbox:
     """Many threads put, one takes.
 
-    `capacity` bounds the audio in it, in blocks: 400 are 2 s of both directions in blocks of 10 ms. A block that
+    `capacity` bounds the audio in it, in blocks: 600 are 2 s of a microphone in blocks of 10 ms and a loudspeaker in
+    blocks of 5 ms. A block that
     finds it full is dropped and counted, and shows as a gap in the sample indices of its stream. Calls and lost
     devices have `reserve` places of their own beyond that, so that no flood of audio can keep them out. `clock` is the
     one of the items' times.
     """
 
-    def __init__(self, *, capacity: int = 400, reserve: int = 256, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, *, capacity: int = 600, reserve: int = 256, clock: Callable[[], float] = time.monotonic) -> None:
         # SimpleQueue.put neither waits nor allocates a lock, and may be re-entered by a signal handler.
         self._queue: SimpleQueue[tuple[Item | Closed, float]] = SimpleQueue()
         self._capacity = capacity

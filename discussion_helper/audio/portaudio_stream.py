@@ -27,8 +27,9 @@ _GUESSED_RATES = ("ALSA", "OSS", "MME", "Windows DirectSound")
 """Host APIs whose "own" rate is PortAudio's guess (44,100 wherever that is accepted) and not the device's."""
 BLOCK_S = 0.010
 LATENCY_S = 0.020
-"""Two blocks. With a busy process on each of two cores, output to input took 30 ms like this without an under- or
-overflow. Wishing for less changes nothing, 30 ms makes it 40, 40 ms makes it 60: take more on an overloaded machine."""
+"""Two blocks of the microphone. With a busy process on each of two cores, output to input took 30 ms like this without
+an under- or overflow. Wishing for less changes nothing, 30 ms makes it 40, 40 ms makes it 60: take more on an
+overloaded machine."""
 _OPEN_S = 5.0
 _CLOSE_S = 1.0
 

@@ -20,7 +20,10 @@ class Rendering:
         self._converter = None if playback.rate == rate else _Converter(playback, rate)
         self._take = playback.render if self._converter is None else self._converter.render
         self._silent = round(prime_s * rate)
-        self._rises = playback.pending(playback.position.generation) > 0 and playback.position.samples > 0
+        rises = playback.pending(playback.position.generation) > 0 and playback.position.samples > 0
+        # What is left of the ramps, which may be longer than a block.
+        self._rising = np.linspace(0.0, 1.0, round(RAMP_S * rate) * rises, endpoint=False, dtype=np.float32)
+        self._falling: Samples | None = None
         self._rate = rate
         self._last = 0.0
         self._finishing = False
@@ -35,7 +38,7 @@ class Rendering:
             out.fill(0.0)
             return None
         position = self._take(out)
-        if self._rises and position is not None:
+        if len(self._rising) and position is not None:
             self._rise(out)
         self._last = float(out[-1])
         return position
@@ -45,21 +48,23 @@ class Rendering:
         self._finishing = True
 
     def _rise(self, out: Samples) -> None:
-        count = min(len(out), round(RAMP_S * self._rate))
-        out[:count] *= np.linspace(0.0, 1.0, count, endpoint=False, dtype=np.float32)
-        self._rises = False
+        ramp, self._rising = self._rising[: len(out)], self._rising[len(out) :]
+        out[: len(ramp)] *= ramp
 
     def _end(self, out: Samples) -> None:
         """The rest of what was taken and not given yet; then down to zero from where it is."""
         given = 0 if self._converter is None else self._converter.rest(out)
         if given:
             self._last = float(out[given - 1])
-        if given == len(out):
-            return
-        fade = np.linspace(self._last, 0.0, max(2, int(FADE_S * self._rate)), dtype=np.float32)[: len(out) - given]
-        out[given : given + len(fade)] = fade
-        out[given + len(fade) :] = 0.0
-        self._last = 0.0
+        if given < len(out):
+            self._fall(out[given:])
+
+    def _fall(self, rest: Samples) -> None:
+        if self._falling is None:
+            self._falling = np.linspace(self._last, 0.0, max(2, int(FADE_S * self._rate)), dtype=np.float32)
+        fade, self._falling = self._falling[: len(rest)], self._falling[len(rest) :]
+        rest[: len(fade)] = fade
+        rest[len(fade) :] = 0.0
 
 
 class _Converter:

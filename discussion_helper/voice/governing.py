@@ -18,7 +18,8 @@ __all__ = ["Governing", "Readings", "Switch", "Waits", "governed", "switches_of"
 Switch = Callable[[bool], Awaitable[None]]
 """Turns something off, and on again."""
 
-_BLOCK_S = 0.01
+_GAP_S = 0.01
+"""Of a block of the loudspeaker that came too late, which lasts 5 ms, and of the device's own way back from that."""
 _log = logging.getLogger(__name__)
 
 
@@ -104,7 +105,7 @@ class Governing:
 
     def _measured_of_audio(self) -> list[tuple[str, float]]:
         lag, discussion = self._lag(), self._session.discussion
-        measured = [("detectors", lag.detectors_s), ("loop", lag.loop_s), ("playback", lag.underflows * _BLOCK_S)]
+        measured = [("detectors", lag.detectors_s), ("loop", lag.loop_s), ("playback", lag.underflows * _GAP_S)]
         if isinstance(discussion.listener, Readings):
             measured += [("interim", took_s) for took_s in _taken(discussion.listener.readings)]
         if isinstance(discussion.voice, Waits):

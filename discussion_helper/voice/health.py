@@ -33,7 +33,7 @@ class Health:
     underflows: int = 0
     """Blocks of the loudspeaker that came too late: each is a gap that can be heard."""
     queued_most: int = 0
-    """The most that waited in the queue to the audio thread at once, in blocks; it holds 400."""
+    """The most that waited in the queue to the audio thread at once, in blocks; it holds 600."""
     losses: int = 0
     """Times that a device went away."""
     judges_prosody: bool = False

@@ -10,8 +10,8 @@ from discussion_helper.audio.rendering import Rendering
 RATE = 48_000
 
 
-def blocks(rendering: Rendering, number: int, rate: int = RATE) -> Samples:
-    out = np.empty((number, rate // 100), np.float32)
+def blocks(rendering: Rendering, number: int, rate: int = RATE, samples: int = 0) -> Samples:
+    out = np.empty((number, samples or rate // 100), np.float32)
     for block in out:
         rendering.render(block)
     return out.ravel()
@@ -59,6 +59,22 @@ def test_what_is_taken_is_led_to_silence_and_nothing_more_is_taken() -> None:
     assert playback.position.samples == 3 * 480
     assert np.abs(np.diff(end, prepend=np.float32(0.5))).max() < 0.01
     assert not end[480:].any()
+
+
+@pytest.mark.parametrize("samples", [64, 240, 480, 700])
+def test_ramps_go_on_from_block_to_block_however_short_these_are(samples: int) -> None:
+    playback = Playback(RATE)
+    playback.write(1, np.full(RATE, 0.5, np.float32))
+    blocks(Rendering(playback, RATE), 3)
+    rendering = Rendering(playback, RATE)
+
+    begin = blocks(rendering, 16, samples=samples)
+    rendering.finish()
+    end = blocks(rendering, 16, samples=samples)
+
+    heard = np.concatenate((begin, end))
+    assert np.abs(np.diff(heard, prepend=np.float32(0.0))).max() < 0.005
+    assert begin[479] < 0.5 == begin[480]
 
 
 def test_finished_a_converter_gives_what_it_holds() -> None:
