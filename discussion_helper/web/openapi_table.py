@@ -1,10 +1,12 @@
 """The table of the routes: what each takes and answers, for the document of the HTTP interface."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from discussion_helper.events import COARSE_KINDS, FINE_KINDS
 from discussion_helper.web.audio_wire import SUBPROTOCOL
 from discussion_helper.web.door import LOGIN
+from discussion_helper.web.event_socket import SUBPROTOCOL as EVENTS_SUBPROTOCOL
 from discussion_helper.web.feed import OUTPUT_KINDS
 from discussion_helper.web.json_schema import TEXT, Schema, either, list_of, one_of, record, ref
 from discussion_helper.web.openapi_operation import Given, Operation, Parameter, events_of, json_of, nothing, problem
@@ -15,6 +17,7 @@ __all__ = ["COMMON", "OPERATIONS", "SOCKETS", "WITH_BODY"]
 _SESSION = Parameter("session_id", "path", "Of a session that is open, or ended not long ago.")
 _THREAD = Parameter("thread_id", "path", "Of a stored thread.")
 _LAST = Parameter("Last-Event-ID", "header", "The id of the last event that was seen: go on after it.")
+_AFTER = Parameter("after", "query", "The same, of who cannot send that header.")
 _KINDS = (*COARSE_KINDS, *FINE_KINDS, *OUTPUT_KINDS, "gap", "*")
 _NO_SESSION = problem("There is no session of that id.")
 _NO_THREAD = problem("There is no thread of that id.")
@@ -183,6 +186,7 @@ OPERATIONS: Mapping[tuple[str, str], Operation] = {
             Parameter(
                 "kinds", "query", "Which; those of a transcript without it.", list_of(one_of(_KINDS)), is_list=True
             ),
+            _AFTER,
             _LAST,
         ),
         answers={
@@ -198,7 +202,7 @@ OPERATIONS: Mapping[tuple[str, str], Operation] = {
         name="followSessions",
         about="Which sessions are opened and end; the first is a `snapshot`, unless the stream resumes.",
         group="sessions",
-        parameters=(_LAST,),
+        parameters=(_AFTER, _LAST),
         answers={
             200: events_of("As long as the server.", "ListEvent"),
             204: nothing("Its last event was seen, and there will be no other."),
@@ -262,7 +266,42 @@ OPERATIONS: Mapping[tuple[str, str], Operation] = {
 }
 """By method and path. A route of the server's own that is not here fails when the document is made."""
 
+_REFUSED: Mapping[str, str] = {
+    "400": "The subprotocol is another one.",
+    "401": COMMON[401].about,
+    "403": COMMON[403].about,
+    "429": COMMON[429].about,
+}
+"""What a handshake with any of them may get."""
+
+
+def _events_socket(name: str, about: str, line: str, *parameters: Mapping[str, Any]) -> Schema:
+    """The way of `name`'s events over a WebSocket."""
+    return {
+        "operationId": f"{name}OnSocket",
+        "summary": about,
+        "method": "GET",
+        "upgrade": "websocket",
+        "subprotocol": EVENTS_SUBPROTOCOL,
+        "protocol": "discussion_helper/web/protocol.md",
+        "description": "A text message for each event, with its `id`, its kind as `event`, and its `data`, in the "
+        "order and with the content of the server-sent events at this path; `{}` is a sign of life. Close codes are "
+        "those of the file named by `protocol`; the status of a request that was refused is one, 4000 higher.",
+        "message": record({"event": TEXT, "data": ref(line)}, {"id": TEXT}),
+        "parameters": [*parameters, {"name": "after", "in": "query", "required": False, "schema": TEXT}],
+        "refusals": _REFUSED,
+    }
+
+
+_IN_PATH: Mapping[str, Any] = {"name": "session_id", "in": "path", "required": True, "schema": TEXT}
 SOCKETS: Mapping[str, Schema] = {
+    "/sessions/{session_id}/events": _events_socket(
+        "followSession",
+        "A session's events as they happen.",
+        "Event",
+        *(_IN_PATH, {"name": "kinds", "in": "query", "required": False, "schema": list_of(one_of(_KINDS))}),
+    ),
+    "/events": _events_socket("followSessions", "Which sessions are opened and end.", "ListEvent"),
     "/sessions/{session_id}/audio": {
         "operationId": "audio",
         "summary": "A client's microphone and loudspeaker in a session that was opened as `remote`.",
@@ -272,14 +311,11 @@ SOCKETS: Mapping[str, Schema] = {
         "protocol": "discussion_helper/web/protocol.md",
         "description": "Frames, errors and close codes are those of the file named by `protocol`. One client has the "
         "microphone at a time; one that went away can come back within 30 s. A rotated token closes it with 1008.",
-        "parameters": [{"name": "session_id", "in": "path", "required": True, "schema": TEXT}],
+        "parameters": [_IN_PATH],
         "refusals": {
-            "400": "The subprotocol is another one.",
-            "401": COMMON[401].about,
-            "403": COMMON[403].about,
+            **_REFUSED,
             "404": "There is no session of that id.",
             "409": "The session has no place for a client's microphone, or is over.",
-            "429": COMMON[429].about,
             "503": "A model for hearing or speaking is missing, or too many watch the session.",
         },
     },

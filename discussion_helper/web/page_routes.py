@@ -17,7 +17,7 @@ __all__ = ["PAGE_FILES", "PageFile", "PageRoutes", "page_file"]
 
 _MODULES = (
     *("announcer", "api", "audio", "audio_panel", "capture-worklet", "captions", "choices", "composer", "decisions"),
-    *("download", "element", "floor", "following", "frames", "headline", "keys", "latency", "main"),
+    *("download", "element", "event_socket", "floor", "following", "frames", "headline", "keys", "latency", "main"),
     *(
         "microphone",
         "player",

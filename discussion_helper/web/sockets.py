@@ -6,7 +6,6 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import anyio
-from starlette.responses import Response
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket
 
@@ -21,7 +20,7 @@ from discussion_helper.web.audit import Audit
 from discussion_helper.web.held import LEAVE_S
 from discussion_helper.web.live import Live
 from discussion_helper.web.problems import Problem, answer_of
-from discussion_helper.web.upgrades import DENIAL
+from discussion_helper.web.upgrades import refuse
 
 __all__ = ["RemoteTalks", "Sockets"]
 
@@ -95,7 +94,7 @@ class Sockets:
                 await socket.accept(SUBPROTOCOL)
                 await AudioConnection(socket, talk, self._live, self._audit).run()
         except Problem as problem:
-            await _refuse(socket, answer_of(problem.status, problem.what, problem.fix))
+            await refuse(socket, answer_of(problem.status, problem.what, problem.fix))
 
     def _talk_of(self, socket: WebSocket) -> RemoteTalk:
         """Raises Problem."""
@@ -105,10 +104,3 @@ class Sockets:
         if session is None:
             raise Problem(404, "There is no session of that id.", fix="Look at GET /sessions for those that are open.")
         return self._talks.of(session)
-
-
-async def _refuse(socket: WebSocket, answer: Response) -> None:
-    if DENIAL in socket.scope.get("extensions", ()):
-        await socket.send_denial_response(answer)
-    else:
-        await socket.close()

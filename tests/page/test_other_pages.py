@@ -39,6 +39,8 @@ _ATTACK = """async (url) => {
     await loaded("image", "img", `${url}/health`);
     await opened("events", new EventSource(`${url}/sessions/SESSION/events`, { withCredentials: true }));
     await opened("socket", new WebSocket(`${url.replace("http", "ws")}/sessions/SESSION/audio`));
+    const events = `${url.replace("http", "ws")}/sessions/SESSION/events`;
+    await opened("told", new WebSocket(events, "discussion-helper.events.v1"));
     return told;
 }"""
 _OPEN = """async () => {
@@ -85,7 +87,7 @@ async def test_a_page_of_another_origin_gets_nothing_of_a_browser_that_is_let_in
         await context.close()
 
     assert "Another site's page asks for this." in refused
-    assert {"refused"} == {told[what] for what in ("read", "script", "image", "events", "socket")}
+    assert {"refused"} == {told[what] for what in ("read", "script", "image", "events", "socket", "told")}
     assert 1 == still  # nothing was opened, and the cookie is worth as much as before
     assert "token_rotated" not in [entry["kind"] for entry in app.state.audit.entries]
 

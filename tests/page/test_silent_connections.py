@@ -86,31 +86,47 @@ NEVER_OPENED = (
 }"""
 )
 STREAM = (
-    "async ends => {"
+    "async ([way, ends]) => {"
     + TIME
     + """
   const { Stream } = await import('/page/stream.js');
-  const states = [], bytes = new TextEncoder(), real_fetch = window.fetch;
-  let body, asked = 0;
-  window.fetch = async (path, { signal }) => {
-    asked += 1;
-    if (asked > 1) throw new TypeError('no network');
+  const states = [], bytes = new TextEncoder(), real_fetch = window.fetch, real_socket = window.WebSocket;
+  let body, socket, made = 0;
+  window.fetch = async (path, { method, signal }) => {
+    if (made) throw new TypeError('no network');
+    if (method === 'HEAD') return new Response(null);
+    made += 1;
     const stream = new ReadableStream({ start(controller) { body = controller; } });
     signal.addEventListener('abort', () => { try { body.error(new Error('aborted')); } catch { /* it is closed */ } });
     return new Response(stream);
   };
+  window.WebSocket = class {
+    static OPEN = 1;
+    readyState = 0;
+    constructor() {
+      socket = this;
+      made += way === 'socket';
+      if (way === 'refused') queueMicrotask(() => this.onclose({ code: 1006 }));
+      if (way === 'socket') queueMicrotask(() => { this.readyState = 1; this.onopen(); });
+    }
+    close() { this.readyState = 2; }
+  };
+  const alive = () => way === 'socket' ? socket.onmessage({ data: '{}' }) : body.enqueue(bytes.encode(':\\n\\n'));
+  const close = () => way === 'socket' ? socket.onclose({ code: 1001 }) : body.close();
   const stream = new Stream('a-session', () => {}, (state, what = '') => states.push([state, what]));
   stream.start();
-  await pass(1);
-  for (let at = 0; at < 4; at += 1) { body.enqueue(bytes.encode(':\\n\\n')); await pass(5); }
+  await pass(4.9);
+  const early = states.length;
+  await pass(0.2);
+  for (let at = 0; at < 4; at += 1) { alive(); await pass(5); }
   const before = states.map(([state]) => state);
-  if (ends) body.close();
+  if (ends) close();
   else await pass(8);
   await pass(2);
   stream.stop();
   back();
-  window.fetch = real_fetch;
-  return { before, after: states.at(-1) };
+  [window.fetch, window.WebSocket] = [real_fetch, real_socket];
+  return { early, before, after: states.at(-1) };
 }"""
 )
 
@@ -143,10 +159,14 @@ async def test_a_server_that_takes_a_socket_and_says_nothing_is_no_refusal(told:
     assert ["connecting", "lost"] == (await told(NEVER_OPENED))[0]
 
 
-async def test_a_stream_without_a_sign_of_life_is_lost_and_a_server_that_left_is_told_as_stopped(told: Any) -> None:
-    silent, left = await told(STREAM, False, True)
+@pytest.mark.parametrize("way", ["socket", "refused", "hung"])
+async def test_a_stream_without_a_sign_of_life_is_lost_and_a_server_that_left_is_told_as_stopped(
+    told: Any, way: str
+) -> None:
+    silent, left = await told(STREAM, [way, False], [way, True])
 
     assert ["connecting", "live"] == silent["before"] == left["before"]
+    assert (1 if way == "hung" else 2) == silent["early"]  # a proxy that holds the socket is waited for 5 s
     assert ["lost", ""] == silent["after"]
     assert ["lost", "The server stopped"] == left["after"]
     assert 5.0 == Limits().heartbeat_s  # the page waits for two of them, and a bit

@@ -5,7 +5,10 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Reducer", "Told", "comparable", "events_in"]
+from discussion_helper.title import title_of
+from discussion_helper.types import Utterance
+
+__all__ = ["Reducer", "Told", "comparable", "events_in", "events_of"]
 
 _QUIET: dict[str, Any] = {"user": None, "agent": "", "level": None, "tool": "", "uses": [], "fault": None}
 _FAULTS = ("lost", "hanging", "silent", "slow")
@@ -33,6 +36,16 @@ def events_in(chunk: bytes) -> list[Told]:
             data = json.loads(fields["data"])
             assert fields["event"] == data["kind"]
             told.append(Told(fields.get("id", ""), data))
+    return told
+
+
+def events_of(messages: list[bytes]) -> list[Told]:
+    """Those of a WebSocket's messages; a sign of life is none."""
+    told = []
+    for fields in map(json.loads, messages):
+        if fields:
+            assert fields["event"] == fields["data"]["kind"]
+            told.append(Told(fields.get("id", ""), fields["data"]))
     return told
 
 

@@ -21,6 +21,7 @@ from discussion_helper.text.threads.base import Thread
 from discussion_helper.types import Floor, SpokenUtterance, TurnTiming, Utterance
 from discussion_helper.web import states
 from discussion_helper.web.feed import Feed
+from discussion_helper.web.framing import MESSAGES, SERVER_SENT, Framing
 from discussion_helper.web.sse import EventStream
 from discussion_helper.web.states import States
 
@@ -33,6 +34,7 @@ HEARTBEAT_S = 0.001
 """After which nothing more is there to be read."""
 WORDS = st.sampled_from(["", "yes", "and the river", "Straße 😀 \n\n水", "x" * 3_000])
 DEVICES = st.sampled_from(["open", "muted", "lost", "hanging"])
+WAYS = pytest.mark.parametrize("framing", [SERVER_SENT, MESSAGES], ids=["stream", "socket"])
 
 
 STATES: dict[str, States] = {}
@@ -48,11 +50,11 @@ def _light_states_are_shared_too(monkeypatch: pytest.MonkeyPatch) -> None:
 class Client:
     """Follows a session, reads as slowly as it likes, leaves, and comes back with whatever id."""
 
-    def __init__(self, reducer: Any, session: Any, most_bytes: int) -> None:
+    def __init__(self, reducer: Any, session: Any, most_bytes: int, framing: Framing) -> None:
         self.reducer, self._session, self._most_bytes = reducer, session, most_bytes
+        self._framing = framing
         self._stream: EventStream | None = None
-        self._chunks: AsyncGenerator[bytes, None] | None = None
-        self._events_in: Callable[[bytes], list[Any]] = reducer.events_in
+        self._frames: AsyncGenerator[list[bytes], None] | None = None
         self._own = reducer.Reducer()
         self._states = STATES.setdefault(session.hub.epoch, States())
 
@@ -70,30 +72,35 @@ class Client:
         last_id = own.cursor + ".9" if how == "part" and own.cursor else useless.get(how, own.cursor)
         before = len(own.stale)
         feed, shared = Feed(self._session, ["*"], most_bytes=self._most_bytes), self._states
-        self._stream = EventStream(feed, last_id, heartbeat_s=HEARTBEAT_S, states=shared)
+        self._stream = EventStream(feed, last_id, heartbeat_s=HEARTBEAT_S, states=shared, framing=self._framing)
         self._stream.begin()
-        self._chunks = self._stream.chunks()
+        self._frames = self._stream.frames()
         await self.read(1)
         if how in useless and last_id:
             assert len(own.stale) == before + 1
             assert own.stale[-1] == {"foreign": "epoch"}.get(how, "unknown")
 
     async def read(self, most: int) -> bool:
-        """So many chunks; whether nothing more was there."""
-        if self._chunks is None:
+        """So many items; whether nothing more was there."""
+        if self._frames is None:
             return True
         for _ in range(most):
             now = self._session.state
-            chunk = await anext(self._chunks, None)
-            if chunk is None:
+            frames = await anext(self._frames, None)
+            if frames is None:
                 await self.leave()
                 return bool(self._own.kinds[-1] == "ended")
-            for told in self._events_in(chunk):
+            for told in self._events_in(frames):
                 self._own.take(told)
-            if chunk == b":\n\n":
+            if frames == [self._framing.alive]:
                 self.agrees_with(now)
                 return True
         return False
+
+    def _events_in(self, frames: list[bytes]) -> list[Any]:
+        as_stream = self._framing is SERVER_SENT
+        told: list[Any] = self.reducer.events_in(b"".join(frames)) if as_stream else self.reducer.events_of(frames)
+        return told
 
     def agrees_with(self, state: dict[str, Any]) -> None:
         """What it knows is what a session knows with this state."""
@@ -104,15 +111,15 @@ class Client:
         assert all(abs(one - other) < 0.01 for one, other in zip(*waits, strict=True))
 
     async def leave(self) -> None:
-        if self._stream is not None and self._chunks is not None:
-            await self._chunks.aclose()
+        if self._stream is not None and self._frames is not None:
+            await self._frames.aclose()
             await self._stream.aclose()
-        self._stream = self._chunks = None
+        self._stream = self._frames = None
 
     async def catch_up(self) -> None:
         """Come back, also after a gap, until there is nothing more."""
         while True:
-            if self._chunks is None:
+            if self._frames is None:
                 await self.come_back("right")
             if await self.read(5_000):
                 break
@@ -203,6 +210,7 @@ class Talk:
         self.session.discussion.tell_shed(Change("interim", bool(sheds.now), "loop", 0.5, 0.1))
 
 
+@WAYS
 @given(steps=st.lists(st.one_of(TALK, TALK, READING), min_size=5, max_size=60), most_bytes=HELD, ends=st.booleans())
 @example(steps=[("decision", 300), ("read", 9), ("come_back", "right")], most_bytes=4_000, ends=False)
 @example(steps=[("user", "x" * 3_000), ("user", "x" * 3_000), ("read", 2)], most_bytes=4_000, ends=True)
@@ -212,11 +220,11 @@ class Talk:
 @example(steps=[("tool", "done"), ("read", 9), ("agent", "yes", 20), ("read", 9)], most_bytes=40_000, ends=False)
 @settings(max_examples=150)
 def test_in_the_end_it_knows_what_the_session_knows(
-    run_virtually: RunVirtually, reducer: Any, steps: list[Do], most_bytes: int, ends: bool
+    run_virtually: RunVirtually, reducer: Any, framing: Framing, steps: list[Do], most_bytes: int, ends: bool
 ) -> None:
     async def run() -> None:
         talk = Talk()
-        client = Client(reducer, talk.session, most_bytes)
+        client = Client(reducer, talk.session, most_bytes, framing)
         await client.come_back("none")
         for what, *more in steps:
             if what in ("read", "leave", "come_back"):
@@ -244,6 +252,7 @@ class SlowThreads(MemoryThreads):
         await super().save(thread)
 
 
+@WAYS
 @given(
     steps=st.lists(
         st.one_of(
@@ -280,13 +289,15 @@ class SlowThreads(MemoryThreads):
     most_bytes=40_000,
 )
 @settings(max_examples=80)
-def test_of_a_text_session_too(run_virtually: RunVirtually, reducer: Any, steps: list[Do], most_bytes: int) -> None:
+def test_of_a_text_session_too(
+    run_virtually: RunVirtually, reducer: Any, framing: Framing, steps: list[Do], most_bytes: int
+) -> None:
     async def run() -> None:
         whole: list[Any] = [0.1, TextDelta("He"), 0.1, TextDelta("llo"), 0.1, TextDelta("x" * 2_000), 0.1]
         provider = ScriptedProvider(whole, [0.2, TextDelta("par"), 0.1, ValueError("no")], whole)
         async with Manager(SlowThreads(), provider, lambda _: Step()) as manager:
             stream = await manager.create()
-            client = Client(reducer, stream, most_bytes)
+            client = Client(reducer, stream, most_bytes, framing)
             await client.come_back("none")
             for what, *more in steps:
                 if what in ("read", "leave", "come_back"):
@@ -316,7 +327,7 @@ def test_a_snapshot_alone_shows_all_of_a_page(reducer: Any) -> None:
         talk.happen(what, *more)
     stream = EventStream(Feed(talk.session, most_bytes=40_000), "", heartbeat_s=HEARTBEAT_S)
     stream.begin()
-    (told,) = reducer.events_in(stream._first)
+    (told,) = reducer.events_in(b"".join(stream._first))
     state = told.data["state"]
 
     assert "stale" not in told.data

@@ -27,7 +27,7 @@ async def test_a_websocket_is_refused_in_one_line_and_nothing_is_printed(
 ) -> None:
     async with serving(app_of(token=TOKEN), headers=BEARER) as served:
         url = (await served.client.post("/sessions", json={"transport": "fake"})).json()["url"]
-        refused = [await served.client.get(path, headers=WEBSOCKET) for path in (f"{url}/events", "/health")]
+        refused = [await served.client.get(path, headers=WEBSOCKET) for path in (url, "/health")]
         stranger = await served.client.get("/health", headers=WEBSOCKET | {"Authorization": "Bearer wrong"})
         after = await served.client.get(url)
 

@@ -1,0 +1,37 @@
+"""How an event goes out: as one of a stream of server-sent events, or as a text message of a WebSocket."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from discussion_helper.web.encoding import encoded
+
+__all__ = ["MESSAGES", "RETRY_MS", "SERVER_SENT", "Framing"]
+
+RETRY_MS = 1000
+"""What a browser is told to wait before it comes back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Framing:
+    """Frames are UTF-8."""
+
+    first: bytes
+    """Before all events; b"" = nothing."""
+    alive: bytes
+    """A sign of life, which is no event."""
+    of: Callable[[str, bytes, str], bytes]
+    """The frame of an event of this kind, with this content in JSON, and this id; "" = it has none, as a `gap`."""
+
+
+def _server_sent(kind: str, content: bytes, place: str) -> bytes:
+    number = f"id: {place}\n".encode() if place else b""
+    return b"%bevent: %b\ndata: %b\n\n" % (number, kind.encode(), content)
+
+
+def _message(kind: str, content: bytes, place: str) -> bytes:
+    number = b'"id":%b,' % encoded(place) if place else b""
+    return b'{%b"event":%b,"data":%b}' % (number, encoded(kind), content)
+
+
+SERVER_SENT = Framing(b"retry: %d\n\n" % RETRY_MS, b":\n\n", _server_sent)
+MESSAGES = Framing(b"", b"{}", _message)
