@@ -140,7 +140,7 @@ def over_rows(recorded: Recorded, sayings: Sequence[Saying]) -> Iterator[Row]:
     """What each clip but the first did to the reply it was said over."""
     places = recorded.places
     for saying, before, span, after in zip(
-        sayings[1:], places, places[1:], [*places[2:], Span(len(recorded.agent), 0)], strict=True
+        sayings[1:], places[:-1], places[1:], [*places[2:], Span(len(recorded.agent), 0)], strict=True
     ):
         begun = first_above(recorded.agent, AUDIBLE_DBFS, after=before.end)
         if begun is None or begun > span.start - recorded.rate // 2:
@@ -158,7 +158,7 @@ def _cut(recorded: Recorded, saying: Saying, reply: Span, said: Span) -> Row:
     cut = Span(reply.start, end)
     if end > said.end + 2 * recorded.rate:
         return Row(saying.name)
-    down = turned_down(agent, recorded.rate, cut) - said.start
+    down = turned_down(agent, recorded.rate, cut, after=said.start) - said.start
     return Row(saying.name, None, recorded.ms(down), recorded.ms(end - said.start))
 
 
@@ -196,7 +196,7 @@ async def _talk(link: str, file: Path, seconds: float, output: Path) -> None:
         page = await browser.new_page()
         await page.goto(link)
         await page.click("#open-browser")
-        await page.wait_for_function("document.querySelector('#audio-state').innerText.includes('Connected')")
+        await page.locator("#audio-state", has_text="Connected").wait_for()
         await page.check("#record")
         await anyio.sleep(seconds)
         await _save(page, output)
