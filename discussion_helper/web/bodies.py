@@ -1,11 +1,12 @@
 """Bodies of requests, checked: what is wrong is told by the field's name, with the fix."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 
+from discussion_helper.config_keys import KEYS, POLICY_FIELDS
 from discussion_helper.policy import RANGES, Policy
 from discussion_helper.web.problems import Problem
 
@@ -138,7 +139,7 @@ def _checked_names(content: dict[str, Any], shape: type[Any]) -> dict[str, Any]:
     extra = _POLICY if shape is OpeningBody else ()
     for name in content:
         if name not in known and name not in extra:
-            raise Problem(422, f"{name[:80]}: there is no such field.", fix=f"Use {', '.join((*known, *extra))}.")
+            raise _unknown(name, (*known, *extra))
     policy = {name: value for name, value in content.items() if name in extra}
     own = {name: value for name, value in content.items() if name not in extra}
     return own | ({"policy": policy} if policy else {})
@@ -149,6 +150,17 @@ def _validated(content: dict[str, Any], shape: type[B]) -> B:
     from pydantic_core import to_json
 
     try:
+def _unknown(name: str, known: Sequence[str]) -> Problem:
+    """Settings of the server's file have other names here, or are no session's."""
+    fix, meant = f"Use {', '.join(known)}.", POLICY_FIELDS.get(name)
+    if meant in known:
+        return Problem(422, f"{name}: that is a name in the settings file.", fix=f"Here its name is {meant}.")
+    if name in KEYS and set(_POLICY) <= set(known):
+        fix = "It is the server's, for all its sessions: set it in the settings file there."
+        return Problem(422, f"{name}: no session has a setting of its own of that name.", fix=fix)
+    return Problem(422, f"{name[:80]}: there is no such field.", fix=fix)
+
+
         return TypeAdapter(shape).validate_json(to_json(content, inf_nan_mode="constants"))
     except ValidationError as error:
         raise _told(error) from None
