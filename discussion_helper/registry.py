@@ -43,6 +43,11 @@ class Running(Protocol):
         ...
 
     @property
+    def title(self) -> str:
+        """What it is called in a list; never empty."""
+        ...
+
+    @property
     def state(self) -> dict[str, Any]:
         """All that a watcher needs to catch up."""
         ...
@@ -84,7 +89,7 @@ class Sessions(Generic[R]):
         self.clock = SessionClock()
         """Seconds since the first session came."""
         self.hub: EventHub[Event] = EventHub(overflow=DropOldest(Event.gap))
-        """Tells `opened` and `ended` of every session, with its `id`. It stays open."""
+        """Tells `opened` and `ended` of every session, with its `id` and its `title` of then. It stays open."""
 
     def add(self, session: R) -> R:
         """Register a session and return it, in the place of an ended one of its id.
@@ -105,8 +110,8 @@ class Sessions(Generic[R]):
             tell(session)
         if session is not known and not session.ended:
             self.clock.start()
-            self._tell("opened", session.id)
-            session.hub.at_close(partial(self._tell, "ended", session.id))
+            self._tell("opened", session)
+            session.hub.at_close(partial(self._tell, "ended", session))
         return session
 
     def tell_added(self, tell: Callable[[R], object]) -> Callable[[], None]:
@@ -119,8 +124,8 @@ class Sessions(Generic[R]):
 
         return remove
 
-    def _tell(self, kind: str, session_id: str) -> None:
-        self.hub.publish(Event(kind, self.clock.now(), {"id": session_id}))
+    def _tell(self, kind: str, session: R) -> None:
+        self.hub.publish(Event(kind, self.clock.now(), {"id": session.id, "title": session.title}))
 
     def get(self, session_id: str) -> R | None:
         """The session with that id, live or ended not long ago; None if unknown."""

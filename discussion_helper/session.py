@@ -19,6 +19,7 @@ from discussion_helper.parts import Listener, Mutable, Responder, TalkKey, Threa
 from discussion_helper.policy import Policy
 from discussion_helper.present import Present
 from discussion_helper.registry import Sessions
+from discussion_helper.title import title_of
 from discussion_helper.turns import Announcement, Typed
 from discussion_helper.types import Conversation, Floor, Utterance, speaker_of
 
@@ -186,6 +187,11 @@ class Session:
 
     @property
     def state(self) -> dict[str, Any]:
+    @property
+    def title(self) -> str:
+        """What it is called in a list, see `title_of`."""
+        return title_of(self.discussion.conversation.utterances, self.id)
+
         """All that a watcher needs to catch up; once it has ended also what the `ended` event says: why, and its error.
 
         `attention`: what the last event of that kind told, "awake", "asleep", "pressed" or "released"; "" where there
@@ -197,6 +203,7 @@ class Session:
             "id": self.id,
             "kind": "voice",
             "running": self.started and not self.ended,
+            "title": self.title,
             "elapsed_s": round(self.discussion.clock.now(), 3),
             "turn_policy": self.discussion.policy.turn_policy,
             "attention": self._present.attention,

@@ -32,6 +32,7 @@ LAYERS = (  # from the bottom; a module imports from its own layer and those bel
             "repeats",
             "revision",
             "types",
+            "title",
             "settings",
         ),
         *("config_file", "config_keys", "regular_file", "shown", "tool_use", "tuning"),

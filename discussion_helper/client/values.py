@@ -27,6 +27,8 @@ class SessionState:
     utterances: tuple[Utterance, ...]
     timings: tuple[TurnTiming, ...]
     interruption_rate: float
+    title: str = ""
+    """The first words that were said, in one line; else how the id begins."""
     transport: str = ""
     """How it was opened, where the server says so: local, remote or fake."""
     turn_policy: str = ""

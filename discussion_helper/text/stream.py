@@ -20,6 +20,7 @@ from discussion_helper.text.subscriptions import Subscriptions
 from discussion_helper.text.threads.base import Thread, ThreadStore
 from discussion_helper.text.transcript import Transcript
 from discussion_helper.text.worker import TurnProcessor, Worker
+from discussion_helper.title import title_of
 from discussion_helper.types import Conversation, Floor
 from discussion_helper.waiters import Waiters
 
@@ -127,6 +128,11 @@ class Stream:
         return self._transcript.of(self.thread, self.floor)
 
     @property
+    def title(self) -> str:
+        """What it is called in a list, see `title_of`."""
+        return title_of(self._transcript.utterances_of(self.thread, self._step.untold), self.id)
+
+    @property
     def state(self) -> dict[str, Any]:
         """All that a watcher needs to catch up: what it was not told yet is not in it, and comes as an event.
 
@@ -135,6 +141,7 @@ class Stream:
         """
         return {
             "id": self.id,
+            "title": self.title,
             "kind": "text",
             "running": self.started and not self._closing,
             "pending": self.pending,

@@ -1,7 +1,7 @@
 """A thread as the transcript that every session has."""
 
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
 
 from discussion_helper.text.outputs import Phase
@@ -45,9 +45,13 @@ class Transcript:
 
         Without turns of the thread of these identities, of which watchers were not told.
         """
+        return Conversation(list(self.utterances_of(thread, untold)), floor, list(self._timings))
+
+    def utterances_of(self, thread: Thread, untold: Collection[int] = ()) -> Iterator[Utterance]:
+        """The same turns, one after the other: who wants the first one need not make all."""
         turns = (turn for turn in thread.state.turns if id(turn) not in untold)
         told = (turn for turn in turns if turn.role in ("user", "assistant") and turn.text)
-        return Conversation([self._utterance_of(turn) for turn in told], floor, list(self._timings))
+        return map(self._utterance_of, told)
 
     def _utterance_of(self, turn: Turn) -> Utterance:
         at_s = max(0.0, (turn.at - self._since).total_seconds())

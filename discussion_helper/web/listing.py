@@ -10,7 +10,10 @@ __all__ = ["Listing"]
 
 
 class Listing:
-    """A `Followed`: `opened` and `ended`, each with the session's `id`; its state are the ids that are open."""
+    """A `Followed`: `opened` and `ended`, each with the session's `id` and the `title` that it has then.
+
+    Its state are the ids that are open, and their titles.
+    """
 
     def __init__(self, sessions: Sessions[Any], *, most_bytes: int) -> None:
         self._sessions = sessions
@@ -32,7 +35,10 @@ class Listing:
 
     def snapshot(self) -> dict[str, Any]:
         """See `Followed`."""
-        return {"at_s": round(self._sessions.clock.now(), 3), "sessions": self._sessions.ids()}
+        ids = self._sessions.ids()
+        open_now = [session for each in ids if (session := self._sessions.get(each)) is not None]
+        titles = {session.id: session.title for session in open_now}
+        return {"at_s": round(self._sessions.clock.now(), 3), "sessions": ids, "titles": titles}
 
 
 def _whole(event: Event) -> Any:

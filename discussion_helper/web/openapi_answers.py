@@ -52,6 +52,7 @@ _SPOKEN: Mapping[str, Schema] = {
 }
 _RUNNING: Mapping[str, Schema] = {
     "id": TEXT,
+    "title": told(TEXT, "The first words that were said, in one line of up to 60 characters; else how the id begins."),
     "running": YES_NO,
     "elapsed_s": SECONDS,
     "floor": told(FLOOR, "Who is to speak."),

@@ -59,9 +59,10 @@ _MAY: Mapping[str, Mapping[str, Schema]] = {
     "snapshot": _STALE,
 }
 _LIST_KINDS = (("opened", "SessionOpened"), ("ended", "SessionEnded"))
+_IDS: Mapping[str, Schema] = {"sessions": list_of(TEXT), "titles": told(record({}, more=TEXT), "By id.")}
 _LISTED: Mapping[str, Schema] = {
-    "SessionsSnapshot": record({"kind": always("snapshot"), "at_s": SECONDS, "sessions": list_of(TEXT)}, _STALE),
-    **{name: record({"kind": always(kind), "at_s": SECONDS, "id": TEXT}) for kind, name in _LIST_KINDS},
+    "SessionsSnapshot": record({"kind": always("snapshot"), "at_s": SECONDS, **_IDS}, _STALE),
+    **{name: record({"kind": always(kind), "at_s": SECONDS, "id": TEXT, "title": TEXT}) for kind, name in _LIST_KINDS},
 }
 """What tells of all sessions."""
 _OPEN = ("decision", "device")

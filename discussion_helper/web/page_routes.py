@@ -32,6 +32,7 @@ _MODULES = (
         "transcript",
         "unheard",
         "wav",
+        "title",
     ),
 )
 _INDEX = "index.html"

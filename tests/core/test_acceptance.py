@@ -597,7 +597,7 @@ async def test_the_state() -> None:
     await session.start().wait()
     state = session.state
 
-    keys = {"id", "kind", "floor", "running", "elapsed_s", "utterances", "timings", "interruption_rate"}
+    keys = {"id", "title", "kind", "floor", "running", "elapsed_s", "utterances", "timings", "interruption_rate"}
     keys |= {"speculation", "shed", "turn_policy", "attention", "live", "decisions", "reason"}
     assert keys == set(state)
     assert re.fullmatch("[A-Za-z0-9_-]{8,64}", state["id"])

@@ -579,7 +579,7 @@ async def test_state_holds_what_a_watcher_needs(session_of: Make) -> None:
     await anyio.sleep(1.0)
     state = session.state
 
-    keys = {"id", "kind", "floor", "running", "elapsed_s", "utterances", "timings", "interruption_rate"}
+    keys = {"id", "title", "kind", "floor", "running", "elapsed_s", "utterances", "timings", "interruption_rate"}
     keys |= {"speculation", "shed", "turn_policy", "attention", "live", "decisions"}
     assert keys == set(state)
     assert ("voice", "speaking", True, 1.0) == (state["kind"], state["floor"], state["running"], state["elapsed_s"])

@@ -10,6 +10,7 @@ import pytest
 from discussion_helper.event import Event
 from discussion_helper.present import Present
 from discussion_helper.record import Record
+from discussion_helper.title import title_of
 from discussion_helper.types import Floor, SpokenUtterance, TurnTiming, Utterance, unheard_in
 from discussion_helper.web import create_app
 
@@ -50,7 +51,12 @@ class Scene:
 
     @property
     def state(self) -> dict[str, Any]:
-        return {"id": "a-session", "kind": "voice", "running": True, **self._record.conversation.as_dict()}
+        title = title_of(self._record.conversation.utterances, "a-session")
+        return {"id": "a-session", "title": title, "kind": "voice", "running": True, **self._said}
+
+    @property
+    def _said(self) -> dict[str, Any]:
+        return self._record.conversation.as_dict()
 
     def play(self) -> "Scene":
         steps: list[Callable[[], None]] = [self._user, self._user, self._agent, self._agent, self._time, self._floor]
@@ -160,3 +166,25 @@ async def test_what_was_not_heard_is_the_same_in_both_languages(serving: Any, br
     async with serving(create_app(token="a-token-for-the-page")) as served, browsing(served) as (open_page, _):
         page = await open_page()
         assert [unheard_in(*pair) for pair in pairs] == await page.evaluate(UNHEARD, pairs)
+
+
+TITLES = """async pairs => {
+  const { titleOf } = await import('/page/title.js');
+  return pairs.map(([utterances, id]) => titleOf(utterances, id));
+}"""
+
+
+async def test_a_title_is_the_same_in_both_languages(serving: Any, browsing: Any) -> None:
+    pick = random.Random(2)
+    letters = "ab 1\n\t\x1f\x85\xa0\u2028\u3000水😀ß~!/"
+    words = ["".join(pick.choices(letters, k=pick.randrange(200))) for _ in range(300)]
+    words += ["", " ", "sk-0123456789abcdefghij and more", "x" * 7_000, "a1" * 5_000, "水" * 5_000 + " a", "😀" * 70]
+    talks = [
+        [Utterance(pick.choice(["user", "agent"]), pick.choice(words)) for _ in range(pick.randrange(4))]
+        for _ in range(400)
+    ]
+    asked = [([utterance.as_dict() for utterance in talk], "an-id-of-a-session") for talk in talks]
+    async with serving(create_app(token="a-token-for-the-page")) as served, browsing(served) as (open_page, _):
+        told = await (await open_page()).evaluate(TITLES, asked)
+
+    assert [title_of(talk, "an-id-of-a-session") for talk in talks] == told

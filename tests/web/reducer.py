@@ -148,6 +148,8 @@ class Reducer:
             live["agent"], live["uses"] = "", []
         kept = [one for at, one in enumerate(self.state["utterances"]) if at not in revised]
         self.state["utterances"] = [*kept, turn]
+        said = [Utterance(one["speaker"], one["text"]) for one in self.state["utterances"]]
+        self.state["title"] = title_of(said, self.state["id"])
         agent = [one["interrupted"] for one in self.state["utterances"] if one["speaker"] == "agent"]
         self.state["interruption_rate"] = sum(agent) / len(agent) if agent else 0.0
 

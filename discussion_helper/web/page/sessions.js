@@ -45,7 +45,7 @@ export class Sessions {
     this.#followed = session;
     const known = session === null ? undefined : this.#seen.get(session.id);
     if (known === undefined) return;
-    const same = firstWords(known.utterances) === firstWords(session.utterances) && known.running === session.running;
+    const same = known.title === session.title && known.running === session.running;
     this.#seen.set(session.id, session);
     const item = byId("sessions").querySelector(`[data-id="${CSS.escape(session.id)}"]`)?.parentElement;
     if (!same) item?.querySelector("button").replaceChildren(...this.#label(session.id, session));
@@ -90,8 +90,9 @@ export class Sessions {
   }
 
   #label(id, state) {
-    const title = firstWords(state?.utterances) || `Session ${id.slice(0, 8)}`;
-    const about = state ? `${KINDS[state.kind] ?? state.kind}, ${whenOf(state)}` : "";
+    const title = state?.title ?? id.slice(0, 8);
+    const kept = state?.thread_id ? ", kept" : "";
+    const about = state ? `${KINDS[state.kind] ?? state.kind}, ${whenOf(state)}${kept}` : "";
     return [make("span", { class: "title", dir: "auto" }, title), make("span", { class: "about" }, about)];
   }
 
@@ -163,8 +164,4 @@ function moment(date) {
 function mark(button, on) {
   if (on) button.setAttribute("aria-current", "true");
   else button.removeAttribute("aria-current");
-}
-
-function firstWords(utterances) {
-  return (utterances ?? []).find((one) => one.speaker === "user" && one.text.trim())?.text.slice(0, 80);
 }

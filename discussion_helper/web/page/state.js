@@ -1,5 +1,7 @@
 // The page's state, folded from the server's snapshot and events. Nothing else ever changes it.
 
+import { titleOf } from "./title.js";
+
 const DECISIONS_KEPT = 200;
 const STAGES = ["endpoint_s", "recognise_s", "think_s", "speak_s"];
 
@@ -77,7 +79,8 @@ function addUtterance(state, event) {
   const utterances = [...kept, added];
   const notes = state.notes.map((note) => ({ ...note, after: placeAfter(note.after, places, kept.length) }));
   const cleared = speaker === "user" ? { user: null } : { agent: "", uses: [] };
-  return withLive({ ...withSession(state, { utterances, interruption_rate: rateOf(utterances) }), notes }, cleared);
+  const title = titleOf(utterances, state.session.id ?? "");
+  return withLive({ ...withSession(state, { title, utterances, interruption_rate: rateOf(utterances) }), notes }, cleared);
 }
 
 /** Where a note stands once some of the turns before it are gone. */
