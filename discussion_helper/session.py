@@ -73,6 +73,8 @@ class Session:
         self._present = Present()
         self.transport = ""
         """How it is talked to, where whoever opened it says so; it is in the state then."""
+        self.kept_in = ""
+        """The thread that its turns are stored in, where whoever opened it says so; it is in the state then."""
         self.health: Callable[[], Any] | None = None
         """How its audio is doing (a `voice.health.Health`), where whoever made it on devices says how to ask."""
         self._ending: dict[str, Any] = {}
@@ -186,24 +188,24 @@ class Session:
         return self.discussion.conversation.floor
 
     @property
-    def state(self) -> dict[str, Any]:
-    @property
     def title(self) -> str:
         """What it is called in a list, see `title_of`."""
         return title_of(self.discussion.conversation.utterances, self.id)
 
+    @property
+    def state(self) -> dict[str, Any]:
         """All that a watcher needs to catch up; once it has ended also what the `ended` event says: why, and its error.
 
         `attention`: what the last event of that kind told, "awake", "asleep", "pressed" or "released"; "" where there
-        was none, or it is over. `transport` and `microphone` (of its last `device` event) where known.
+        was none, or it is over. `transport`, `thread_id` and `microphone` (of its last `device` event) where known.
         `live` and `decisions`: what goes on beside the transcript, see `Present.as_dict`.
         """
-        told = {"transport": self.transport, "microphone": self._present.microphone}
+        told = {"transport": self.transport, "thread_id": self.kept_in, "microphone": self._present.microphone}
         return {
             "id": self.id,
+            "title": self.title,
             "kind": "voice",
             "running": self.started and not self.ended,
-            "title": self.title,
             "elapsed_s": round(self.discussion.clock.now(), 3),
             "turn_policy": self.discussion.policy.turn_policy,
             "attention": self._present.attention,

@@ -31,6 +31,8 @@ class SessionState:
     """The first words that were said, in one line; else how the id begins."""
     transport: str = ""
     """How it was opened, where the server says so: local, remote or fake."""
+    thread_id: str = ""
+    """Of a session by voice: the thread that keeps what is said; "" = nothing is kept."""
     turn_policy: str = ""
     attention: str = ""
     microphone: str = ""

@@ -44,6 +44,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument("--port", type=int, default=PORT, metavar="N", help="0 = any free one (default: %(default)s)")
     text = "SQLite file that keeps the threads of text sessions (default: those of `chat`; :memory: = none is kept)"
     parser.add_argument("--store", type=Path, metavar="FILE", help=text)
+    text = "keep what is said by voice too, as threads, unless a session asks for nothing to be kept"
+    parser.add_argument("--keep", action="store_true", help=text)
     add_door(parser)
     add_limits(parser)
     add_parts(parser)
@@ -164,6 +166,7 @@ async def _serve(
             open_responder=parts.open_responder,
             examine=partial(examine, settings),
             policy=settings.policy,
+            keep=arguments.keep,
             allowed_hosts=entrance.hosts,
             limits=limits,
         )

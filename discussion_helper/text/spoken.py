@@ -25,6 +25,11 @@ class SpokenThread:
         self._handle = ThreadHandle(store, thread)
 
     @property
+    def id(self) -> str:
+        """The thread's."""
+        return self.thread.id
+
+    @property
     def thread(self) -> Thread:
         """As the store knows it."""
         return self._handle.thread

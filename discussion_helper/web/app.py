@@ -57,6 +57,7 @@ def create_app(
     open_fake: OpenFake | None = None,
     examine: Examine | None = None,
     policy: Policy | None = None,
+    keep: bool = False,
     routes: Sequence[BaseRoute] = (),
     allowed_hosts: Collection[str] = (),
     limits: Limits | None = None,
@@ -68,7 +69,8 @@ def create_app(
     `system` in the thread's metadata, as `text_app.step_for` does. `open_voice`: opens sessions on this machine's
     devices. `open_remote`: on a client's; without it who is remote only types. `open_responder`: what
     answers then (without it: an echo). `open_fake`: sessions of other fakes than the public ones. `examine`: what
-    /health tells. `policy`: of sessions on this machine's devices, as far as they bring none. `routes`: more of them,
+    /health tells. `policy`: of sessions on this machine's devices, as far as they bring none. `keep`: what is
+    said by voice, as threads, unless a session is opened with `"keep": false`. `routes`: more of them,
     behind the same door; one for "/" is the page. `allowed_hosts`: names of this server beside those of the loopback
     interface.
     `app.state.live.close()` ends every stream; a server calls it when it begins to stop, as `web.Server` does.
@@ -91,9 +93,10 @@ def create_app(
         open_fake=open_fake,
         policy=policy,
         audit=audit,
+        keep=keep,
     )
     own: list[BaseRoute] = [
-        *HealthRoute(registry, examine, _uses(open_remote, manager)).routes,
+        *HealthRoute(registry, examine, _uses(open_remote, manager), keeps=keep).routes,
         *SessionRoutes(registry, opener, live).routes,
         *TurnRoutes(registry, live).routes,
         *ThreadRoutes(registry, opener).routes,

@@ -31,6 +31,7 @@ _FIXES: Mapping[str, str] = {
     "transport": 'Use "local", "remote" or "fake".',
     "turns": "Use a list of texts.",
     "thread_id": "Use the id of a stored thread, or leave it out.",
+    "keep": "Use true or false, or leave it out.",
     "voice": "Use the name of a voice, or leave it out.",
     "system": f"Use a text of up to {LONGEST_SYSTEM:,} characters, or leave it out.",
     "language": "Use two letters, such as en or de, or leave it out.",
@@ -92,10 +93,14 @@ class OpeningBody:
     voice: str | None = None
     language: str | None = None
     system: str | None = None
+    keep: bool | None = None
     policy: dict[str, Any] = field(default_factory=dict)
     __pydantic_config__: ClassVar[Mapping[str, Any]] = _STRICT
 
     def __post_init__(self) -> None:
+        if self.keep is False and self.kind == "text":
+            what = "keep: what is said in writing is always kept, as a thread."
+            raise Problem(422, what, fix="Leave it out, and DELETE /threads/ID afterwards.")
         if self.system is not None:
             _check_words("system", self.system)
             if len(self.system) > LONGEST_SYSTEM:
@@ -145,11 +150,6 @@ def _checked_names(content: dict[str, Any], shape: type[Any]) -> dict[str, Any]:
     return own | ({"policy": policy} if policy else {})
 
 
-def _validated(content: dict[str, Any], shape: type[B]) -> B:
-    from pydantic import TypeAdapter, ValidationError
-    from pydantic_core import to_json
-
-    try:
 def _unknown(name: str, known: Sequence[str]) -> Problem:
     """Settings of the server's file have other names here, or are no session's."""
     fix, meant = f"Use {', '.join(known)}.", POLICY_FIELDS.get(name)
@@ -161,6 +161,11 @@ def _unknown(name: str, known: Sequence[str]) -> Problem:
     return Problem(422, f"{name[:80]}: there is no such field.", fix=fix)
 
 
+def _validated(content: dict[str, Any], shape: type[B]) -> B:
+    from pydantic import TypeAdapter, ValidationError
+    from pydantic_core import to_json
+
+    try:
         return TypeAdapter(shape).validate_json(to_json(content, inf_nan_mode="constants"))
     except ValidationError as error:
         raise _told(error) from None

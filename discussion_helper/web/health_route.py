@@ -60,8 +60,11 @@ Examine = Callable[[], Sequence[Finding]]
 class HealthRoute:
     """The handler, and its route."""
 
-    def __init__(self, sessions: Sessions[Any], examine: Examine | None, uses: Sequence[str]) -> None:
-        """`uses`: what the server is there for."""
+    def __init__(
+        self, sessions: Sessions[Any], examine: Examine | None, uses: Sequence[str], *, keeps: bool = False
+    ) -> None:
+        """`uses`: what the server is there for. `keeps`: what is said by voice, where nothing else is asked for."""
+        self._keeps = keeps
         self._sessions = sessions
         self._uses = tuple(uses)
         self._examine = examine
@@ -85,7 +88,7 @@ class HealthRoute:
             return Answer({"ready": ready, **uses[ready], "fixes": fixes}, 200 if uses[ready]["ok"] else 503)
         parts = [{"part": f.part, "ok": f.ok, "found": f.found, "fix": f.fix} for f in found]
         ok = any(use["ok"] for use in uses.values())  # who only writes does without a microphone
-        return Answer({"ok": ok, "uses": uses, "parts": parts, "sessions": len(self._sessions)})
+        return Answer({"ok": ok, "uses": uses, "parts": parts, "sessions": len(self._sessions), "keeps": self._keeps})
 
     async def _looked(self) -> Sequence[Finding]:
         async with self._one:

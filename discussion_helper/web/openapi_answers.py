@@ -70,6 +70,7 @@ _VOICE: Mapping[str, Schema] = {
 }
 _VOICE_MAY: Mapping[str, Schema] = {
     "transport": told(one_of(get_args(Transport)), "How the session was opened."),
+    "thread_id": told(TEXT, "Of the thread that keeps what is said; nothing is kept without it."),
     "microphone": told(TEXT, 'Its state in the last `device` event: "open", "muted", "silent", "lost".'),
     "reason": told(TEXT, 'Once it has ended: "finished", "silence", "stopped", "abandoned" or "failed".'),
     "error": told(TEXT, "What it failed with."),
@@ -103,6 +104,7 @@ def _of_anything() -> dict[str, Schema]:
                 "uses": record({"voice": ref("Use")}, {"remote": ref("Use"), "text": ref("Use")}),
                 "parts": list_of(record(part)),
                 "sessions": COUNT,
+                "keeps": told(YES_NO, "What is said by voice is kept, unless a session is opened otherwise."),
             }
         ),
         "Ready": record({"ready": TEXT, **use, "fixes": list_of(TEXT)}),

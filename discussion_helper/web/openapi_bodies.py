@@ -36,6 +36,10 @@ _CHECKED: Mapping[str, Schema] = {
         "maxLength": LONGEST_SYSTEM,
         "description": "What the model is told beforehand: who the agent is. Without it what the server was told.",
     },
+    "keep": {
+        "description": "Keep what is said by voice, as a new thread; without it what the server was told, by "
+        "`serve --keep`. With `thread_id` it is kept there, and in writing always.",
+    },
     "barge_in_backchannels": _PHRASES,
     "barge_in_stop_words": _PHRASES,
     "kinds": either(list_of(one_of(OUTPUT_KINDS)), _NOTHING),
@@ -44,6 +48,7 @@ _CHECKED: Mapping[str, Schema] = {
 """What the types alone do not say."""
 _SHAPES: tuple[type[Any], ...] = (SayBody, SpeakBody, MessageBody, MuteBody)
 _NO_TURNS: Schema = {"type": "array", "maxItems": 0}
+_KEPT: Schema = either(always(True), _NOTHING)
 _ELSEWHERE = [name for name in get_args(Transport) if name != "fake"]
 
 
@@ -62,7 +67,7 @@ def _openings() -> dict[str, Schema]:
     voice = {**own, "kind": always("voice"), **_members(Policy)["properties"]}
     script = told(own["turns"], "What a fake user says; then the session ends. Without any it stays open.")
     kinds = {
-        "OpeningText": (["kind"], {**own, "kind": always("text"), "turns": _NO_TURNS}),
+        "OpeningText": (["kind"], {**own, "kind": always("text"), "turns": _NO_TURNS, "keep": _KEPT}),
         "OpeningVoice": ([], {**voice, "transport": one_of(_ELSEWHERE), "turns": _NO_TURNS}),
         "OpeningFake": (["transport"], {**voice, "transport": always("fake"), "turns": script}),
     }

@@ -6,13 +6,14 @@ from typing import Any
 
 import anyio
 
-from discussion_helper.errors import ModelError
+from discussion_helper.errors import ModelError, SettingError
 from discussion_helper.event_loop import start_in
 from discussion_helper.parts import Responder
 from discussion_helper.policy import Policy
 from discussion_helper.registry import Sessions
 from discussion_helper.session import Session
 from discussion_helper.text.manager import Manager
+from discussion_helper.text.new_thread import NewThread
 from discussion_helper.text.spoken import SpokenThread
 from discussion_helper.text.stream import Stream
 from discussion_helper.text.transforms import KEPT_SYSTEM
@@ -61,14 +62,21 @@ class Opener:
         open_fake: OpenFake | None = None,
         policy: Policy | None = None,
         audit: Audit | None = None,
+        keep: bool = False,
     ) -> None:
         """`most`: live sessions in the registry, `most_remote` of them at a client's microphone.
 
         `policy`: of sessions on this machine's devices that bring none.
 
         `audit`: has an entry for each microphone. `live`: knows who watches, by which a session for clients'
-        microphones that nobody is at any more ends.
+        microphones that nobody is at any more ends. `keep`: what is said by voice, where nothing else is asked for.
+
+        Raises SettingError for `keep` without a manager.
         """
+        if keep and manager is None:
+            raise SettingError("keep: there is no store of threads.", fix="Give create_app a manager, or leave it out.")
+        self.keeps = keep
+        """What is said by voice, where nothing else is asked for."""
         self._sessions = sessions
         self._manager = manager
         self._most = most
@@ -99,10 +107,11 @@ class Opener:
         try:
             if body.kind == "text":
                 return await self._open_text(body.thread_id, body.system)
-            thread = None if body.thread_id is None else await self._thread(body.thread_id)
+            thread = await self._thread_for(body)
             wish = Wish(tuple(body.turns), body.voice, body.language, policy, thread, body.system)
             session = await self._open_voice_session(body.transport, wish, by)
             session.transport = body.transport
+            session.kept_in = "" if thread is None else thread.id
             return session
         finally:
             self._opening -= 1
@@ -139,8 +148,13 @@ class Opener:
             raise Problem(409, "A session is open on this thread, whose system is another one.", fix=fix)
         return stream
 
-    async def _thread(self, thread_id: str) -> SpokenThread:
-        return SpokenThread(self.manager.store, await self.manager.store.get(thread_id))
+    async def _thread_for(self, body: OpeningBody) -> SpokenThread | NewThread | None:
+        """Where what is said by voice is kept; nobody keeps what fakes say unasked."""
+        if body.thread_id is not None:
+            return SpokenThread(self.manager.store, await self.manager.store.get(body.thread_id))
+        keeps = self.keeps and body.transport != "fake" if body.keep is None else body.keep
+        told = {} if body.system is None else {KEPT_SYSTEM: body.system}
+        return NewThread(self.manager.store, told) if keeps else None
 
     async def _open_voice_session(self, transport: str, wish: Wish, by: str) -> Session:
         if transport == "local":

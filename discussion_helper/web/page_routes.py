@@ -29,10 +29,10 @@ _MODULES = (
         "state",
         "stream",
         "theme",
+        "title",
         "transcript",
         "unheard",
         "wav",
-        "title",
     ),
 )
 _INDEX = "index.html"

@@ -382,10 +382,11 @@ async def test_health_tells_each_part_and_looks_again_only_after_a_while(app_of:
 
     parts = [{"part": "voice", "ok": False, "found": "no model", "fix": "Pull it."}]
     uses = {"voice": {"ok": False, "missing": ["voice"]}}
-    assert {"ok": False, "uses": uses, "parts": parts, "sessions": 0} == answers[0].json() == answers[1].json()
+    told = {"ok": False, "uses": uses, "parts": parts, "sessions": 0, "keeps": False}
+    assert told == answers[0].json() == answers[1].json()
     assert [1] == looked
     uses = {"voice": {"ok": True, "missing": []}}
-    assert {"ok": True, "uses": uses, "parts": [], "sessions": 0} == bare.json()
+    assert {"ok": True, "uses": uses, "parts": [], "sessions": 0, "keeps": False} == bare.json()
 
 
 async def test_health_tells_what_the_server_can_be_used_for(

@@ -21,6 +21,7 @@ export class Sessions {
   #looking = false;
   #again = false;
   #followed = null;
+  #keeps = null; // whether the server keeps what is said by voice, unasked
 
   constructor({ choose, opened, fail, device }) {
     this.#choose = choose;
@@ -57,12 +58,13 @@ export class Sessions {
     if (this.#looking) return;
     this.#looking = true;
     try {
-      const [ids, { uses }] = await Promise.all([ask("GET", "/sessions"), ask("GET", "/health")]);
+      const [ids, { uses, keeps }] = await Promise.all([ask("GET", "/sessions"), ask("GET", "/health")]);
       await this.#lookAt(ids);
       this.#list(ids);
       this.know(this.#followed);
       this.#kept(uses.text ? await ask("GET", "/threads") : [], ids);
       this.#usable(uses);
+      this.#keepable(uses, keeps);
     } catch (error) {
       this.#fail(error);
     } finally {
@@ -97,7 +99,8 @@ export class Sessions {
   }
 
   #kept(threads, ids) {
-    const closed = threads.filter((thread) => !ids.includes(thread.id)).slice(0, LOOKED_AT);
+    const open = new Set([...ids, ...ids.map((id) => this.#seen.get(id)?.thread_id)]);
+    const closed = threads.filter((thread) => !open.has(thread.id)).slice(0, LOOKED_AT);
     const items = closed.map((thread) => {
       const body = { kind: "text", thread_id: thread.id };
       const about = thread.error ? "cannot be read" : moment(new Date(thread.updated_at));
@@ -117,6 +120,13 @@ export class Sessions {
     byId("open-text").disabled = !uses.text;
   }
 
+  /** The box is as the server would have it, until somebody ticks it or the server is another one. */
+  #keepable(uses, keeps) {
+    show(byId("keep-choice"), Boolean(uses.text));
+    if (this.#keeps !== keeps) byId("keep").checked = keeps;
+    this.#keeps = keeps;
+  }
+
   /** Where the browser gives no microphone nothing is opened that nobody would talk in. */
   async #openHere(button) {
     button.disabled = true;
@@ -130,11 +140,17 @@ export class Sessions {
     }
   }
 
+  /** What is ticked for a session by voice; whether to keep it only where the box was shown. */
+  #choices() {
+    const key = byId("with-key").checked ? { turn_policy: "push_to_talk" } : {};
+    return byId("keep-choice").hidden ? key : { ...key, keep: byId("keep").checked };
+  }
+
   async #open(button, body, stream = null) {
-    const key = byId("with-key").checked && body.kind !== "text" ? { turn_policy: "push_to_talk" } : {};
+    const chosen = body.kind === "text" ? {} : this.#choices();
     button.disabled = true;
     try {
-      this.#opened(await ask("POST", "/sessions", { ...body, ...key }), stream);
+      this.#opened(await ask("POST", "/sessions", { ...body, ...chosen }), stream);
     } catch (error) {
       this.#fail(error);
       return false;
