@@ -14,6 +14,7 @@ from discussion_helper.registry import Sessions
 from discussion_helper.session import Session
 from discussion_helper.testing import EchoResponder, ScriptedListener, SilentVoice
 from discussion_helper.web import Limits
+from discussion_helper.web.framing import MESSAGES, SERVER_SENT, Framing
 from discussion_helper.web.listing import Listing
 from discussion_helper.web.sse import EventStream
 
@@ -22,8 +23,6 @@ pytestmark = pytest.mark.anyio
 AppOf = Callable[..., Starlette]
 Serving = Callable[..., Any]
 EventsIn = Callable[[httpx.Response], Any]
-NOTHING = b":\n\n"
-"""A sign of life, after all that there was to be read."""
 
 
 async def test_all_sessions_can_be_followed_as_one_is(app_of: AppOf, serving: Serving, events_in: EventsIn) -> None:
@@ -108,26 +107,32 @@ async def test_there_are_not_too_many_who_follow_all_sessions(
 class Reader:
     """Follows the list, and comes back with the last id that it had."""
 
-    def __init__(self, reducer: Any, sessions: Sessions[Session], most_bytes: int) -> None:
+    def __init__(self, reducer: Any, sessions: Sessions[Session], most_bytes: int, framing: Framing) -> None:
         self._reducer, self._sessions, self._most_bytes = reducer, sessions, most_bytes
+        self._framing = framing
         self._last_id = ""
         self._stream: EventStream | None = None
-        self._chunks: AsyncGenerator[bytes, None] | None = None
+        self._frames: AsyncGenerator[list[bytes], None] | None = None
         self.known: list[str] = []
 
     async def come_back(self) -> None:
         await self.leave()
-        self._stream = EventStream(
-            Listing(self._sessions, most_bytes=self._most_bytes), self._last_id, heartbeat_s=0.001
-        )
+        listing = Listing(self._sessions, most_bytes=self._most_bytes)
+        self._stream = EventStream(listing, self._last_id, heartbeat_s=0.001, framing=self._framing)
         self._stream.begin()
-        self._chunks = self._stream.chunks()
+        self._frames = self._stream.frames()
 
     async def read(self) -> None:
-        while self._chunks is not None and (chunk := await anext(self._chunks, NOTHING)) != NOTHING:
-            for told in self._reducer.events_in(chunk):
+        nothing = [self._framing.alive]  # after all that there was to be read
+        while self._frames is not None and (frames := await anext(self._frames, nothing)) != nothing:
+            for told in self._events_in(frames):
                 self._last_id = told.id or self._last_id
                 self._fold(told.data)
+
+    def _events_in(self, frames: list[bytes]) -> list[Any]:
+        as_stream = self._framing is SERVER_SENT
+        told: list[Any] = self._reducer.events_in(b"".join(frames)) if as_stream else self._reducer.events_of(frames)
+        return told
 
     def _fold(self, event: dict[str, Any]) -> None:
         match event["kind"]:
@@ -139,22 +144,23 @@ class Reader:
                 self.known.remove(event["id"])
 
     async def leave(self) -> None:
-        if self._stream is not None and self._chunks is not None:
-            await self._chunks.aclose()
+        if self._stream is not None and self._frames is not None:
+            await self._frames.aclose()
             await self._stream.aclose()
-        self._stream = self._chunks = None
+        self._stream = self._frames = None
 
 
+@pytest.mark.parametrize("framing", [SERVER_SENT, MESSAGES], ids=["stream", "socket"])
 @given(
     steps=st.lists(st.sampled_from(["open", "open", "end", "read", "leave", "come_back"]), max_size=60),
     most_bytes=st.sampled_from([2_000, 1_000_000]),
 )
 def test_whatever_happens_to_the_connection_the_list_is_right_in_the_end(
-    run_virtually: Callable[..., Any], reducer: Any, steps: list[str], most_bytes: int
+    run_virtually: Callable[..., Any], reducer: Any, framing: Framing, steps: list[str], most_bytes: int
 ) -> None:
     async def run() -> None:
         async with Sessions[Session]() as sessions:
-            reader = Reader(reducer, sessions, most_bytes)
+            reader = Reader(reducer, sessions, most_bytes, framing)
             for number, step in enumerate(steps):
                 name = f"session-{number % 5}"
                 if step == "open" and name not in sessions:
