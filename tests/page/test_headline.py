@@ -60,6 +60,7 @@ SCENES: list[tuple[Any, dict[str, str], Any, list[Any]]] = [
     (REMOTE, LIVE, away("lost") | {"muted": True}, ["Connection lost", "", False]),
     (REMOTE, LIVE, HERE | {"muted": True, "open": False}, ["Muted", "Unmute", False]),
     (REMOTE, LIVE, HERE | {"open": False}, ["Microphone unplugged", CONNECT, False]),
+    (REMOTE, LIVE, HERE | {"open": False, "opening": True}, ["Opening the microphone", "", False]),
     (REMOTE, LIVE, HERE | {"paused": True}, ["The browser paused the sound", "Go on", False]),
     (REMOTE | {"microphone": "silent"}, LIVE, HERE, ["Microphone silent", "", False]),
     (REMOTE | {"floor": "speaking"}, LIVE, away("off"), ["Speaking. Microphone not connected", CONNECT, False]),

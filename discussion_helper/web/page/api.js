@@ -8,9 +8,9 @@ export class Refused extends Error {
   }
 }
 
-/** The answer's JSON. Raises Refused. */
-export async function ask(method, path, body) {
-  const options = { method, headers: { Accept: "application/json" }, cache: "no-store" };
+/** The answer's JSON. With `keepalive` the request outlives the page. Raises Refused. */
+export async function ask(method, path, body, { keepalive = false } = {}) {
+  const options = { method, headers: { Accept: "application/json" }, cache: "no-store", keepalive };
   if (body !== undefined) {
     options.headers["Content-Type"] = "application/json";
     options.body = JSON.stringify(body);
@@ -32,7 +32,13 @@ function refusalOf(status, content) {
   return new Refused(status, content?.error ?? `The server answered ${status}.`, content?.fix ?? "");
 }
 
-/** The address of a session, or of something of it. */
+/** Whether a session may have this id; ".." and "a/b" would lead to something else of the server. */
+export function isId(id) {
+  return /^[A-Za-z0-9_-]{8,64}$/.test(id);
+}
+
+/** The address of a session, or of something of it. Raises Refused for what is no id. */
 export function sessionPath(id, rest = "") {
-  return `/sessions/${encodeURIComponent(id)}${rest}`;
+  if (!isId(id)) throw new Refused(404, "There is no session of that id.", "Choose one of the list.");
+  return `/sessions/${id}${rest}`;
 }

@@ -1,13 +1,18 @@
 // This browser as the microphone and the loudspeaker of a session.
 
-import { Microphone, reasonOf } from "./microphone.js";
-import { Player } from "./player.js";
+import { closeStream, reasonOf } from "./microphone.js";
 import { Recording } from "./recording.js";
 import { Socket } from "./socket.js";
+import { Sound } from "./sound.js";
 
-const HIGHEST_RATE = 96_000;
+const HEARD = ["connecting", "live", "lost"]; // in any other state nobody hears the device, and its light is out
 
-/** `changed()` whenever `state`, `why`, `muted` or `level` is another one. */
+/**
+ * `changed()` whenever `state`, `why`, `muted`, `open` or `level` is another one.
+ *
+ * A device takes a while to open. What is open in the end is what `state`, `muted` and the newest choice of a device
+ * ask for, in whatever order they came: each of them leads to `#settle`, and a stream that comes late is closed.
+ */
 export class BrowserAudio {
   state = "off";
   why = "";
@@ -15,10 +20,13 @@ export class BrowserAudio {
   level = null;
   recording = null;
   #changed;
-  #context = null;
-  #microphone = null;
-  #player = null;
+  #attempt = null; // the newest start
+  #device = "";
+  #given = null; // a stream that nobody has taken yet
+  #making = null; // the promise of a sound
+  #sound = null;
   #socket = null;
+  #toldMuted = false; // the server
   #records = false;
   #agent = false;
 
@@ -29,45 +37,40 @@ export class BrowserAudio {
 
   /** Open the microphone, or take the `stream` that is open, and connect; from a click, or the browser plays nothing. */
   async start({ device = "", take = false, stream = null } = {}) {
+    const attempt = (this.#attempt = {});
+    this.#hangUp();
+    this.#keep(stream);
+    this.#device = device;
     this.#tell("connecting", "");
     try {
       await this.#prepare();
-      if (!this.muted) await this.#microphone.start(device, stream);
+      if (this.#attempt === attempt) await this.#settle();
     } catch (error) {
-      for (const track of stream?.getTracks() ?? []) track.stop();
-      return this.#tell("off", reasonOf(error));
+      if (this.#attempt === attempt) this.#giveUp(error);
+      return;
     }
-    if (this.state === "closed") return this.#release();
-    this.#connect(take);
-  }
-
-  /** Take the microphone from another tab or program. */
-  take() {
-    this.#socket?.open(true);
+    if (this.#attempt === attempt) this.#connect(take);
   }
 
   /** Close the microphone, or open it again; told to the server, which then takes silence for no fault. */
   async mute(on) {
+    if (on === this.muted) return;
     this.muted = on;
-    this.why = "";
-    if (on) this.#microphone?.stop();
-    this.level = null;
     try {
-      if (!on) await this.#microphone?.start();
+      await this.#change();
     } catch (error) {
       this.muted = true;
-      this.why = reasonOf(error);
+      this.#shut();
+      this.#tell(this.state, reasonOf(error));
     }
-    this.#socket?.send({ type: "mute", on: this.muted });
-    this.#changed();
   }
 
   /** Another microphone from here on. */
   async use(device) {
-    if (this.#microphone === null || this.muted) return;
+    this.#device = device;
+    this.#keep(null);
     try {
-      await this.#microphone.start(device);
-      this.#tell(this.state, "");
+      await this.#change();
     } catch (error) {
       this.#tell(this.state, reasonOf(error));
     }
@@ -76,14 +79,18 @@ export class BrowserAudio {
   /** Record both voices, or go on without. */
   record(on) {
     this.#records = on;
-    if (on && this.#context) this.recording ??= new Recording(this.#context.sampleRate);
-    this.#player?.record(on);
+    if (on && this.#sound) this.recording ??= new Recording(this.#sound.rate);
+    this.#sound?.player.record(on);
   }
 
   /** Leave, and give everything back. */
   close() {
-    this.#socket?.close();
-    this.#release();
+    this.#attempt = null;
+    this.#hangUp();
+    this.state = "closed";
+    this.#shut();
+    this.#making?.then((sound) => sound.close(), () => {}); // one that cannot be made is told of where it was asked for
+    this.#making = this.#sound = null;
     this.#tell("closed", "");
   }
 
@@ -93,91 +100,179 @@ export class BrowserAudio {
 
   /** The browser holds the sound back, as a phone does during a call. */
   get paused() {
-    return this.#context !== null && this.#context.state !== "running";
+    return this.#sound?.paused === true;
   }
 
   /** Go on with the sound; from a click. */
   async resume() {
-    await this.#context?.resume();
+    await this.#sound?.resume();
     this.#changed();
   }
 
   /** The device itself is open: it was not unplugged. */
   get open() {
-    return this.#microphone?.open === true;
+    return this.#sound?.microphone.open === true;
   }
 
-  async #prepare() {
-    if (this.#context !== null) return;
-    let context = new AudioContext({ latencyHint: "interactive" });
-    if (context.sampleRate > HIGHEST_RATE) {
-      await context.close();
-      context = new AudioContext({ latencyHint: "interactive", sampleRate: 48_000 });
+  /** The device is asked for, and the browser has not answered yet. */
+  get opening() {
+    return this.#sound?.microphone.opening === true;
+  }
+
+  get #listens() {
+    return !this.muted && HEARD.includes(this.state);
+  }
+
+  // -- the device
+
+  /** Raises what getUserMedia raises, where nothing else was asked for since. */
+  async #change() {
+    this.#tell(this.state, "");
+    try {
+      await this.#settle();
+    } catch (error) {
+      if (this.#listens && !this.open && !this.opening) throw error;
     }
-    this.#context = context;
-    context.onstatechange = () => this.#changed();
-    await Promise.all(["capture", "player"].map((name) => context.audioWorklet.addModule(`/page/${name}-worklet.js`)));
-    await context.resume();
-    const lost = () => this.#tell(this.state, "The microphone was unplugged. Choose another one.");
-    this.#microphone = new Microphone(context, { heard: (frame) => this.#heard(frame), onset: (sample) => this.#onset(sample), lost });
-    this.#player = new Player(context, { told: (played) => this.#played(played), recorded: (block) => this.recording?.agent(block.frame, block.samples) });
+    this.#changed();
+  }
+
+  /** Open the device or close it, as the state says; where there is no sound yet, `start` does so when it is there. */
+  async #settle() {
+    if (!this.#listens) this.#shut();
+    else if (this.#sound !== null) await this.#open();
+  }
+
+  #shut() {
+    this.#keep(null);
+    this.#sound?.microphone.stop();
+    this.level = null;
+    this.#tellMuted();
+  }
+
+  async #open() {
+    const given = this.#given;
+    this.#given = this.level = null;
+    try {
+      await this.#sound.microphone.start(this.#device, given);
+    } finally {
+      if (!this.opening) this.#tellMuted();
+    }
+  }
+
+  /** Hold this stream until it is wanted, and close the one that was held. */
+  #keep(stream) {
+    closeStream(this.#given);
+    this.#given = stream;
+  }
+
+  #lost() {
+    this.level = null;
+    this.#tellMuted();
+    this.#tell(this.state, "The microphone was unplugged. Choose another one.");
+  }
+
+  #giveUp(error) {
+    this.state = "off";
+    this.#shut();
+    this.#tell("off", reasonOf(error));
+  }
+
+  /** Made once, also where two clicks ask for it. */
+  async #prepare() {
+    const making = (this.#making ??= this.#made());
+    try {
+      const sound = await making;
+      if (this.#making === making) this.#take(sound);
+    } catch (error) {
+      if (this.#making === making) this.#making = null;
+      throw error;
+    }
+  }
+
+  #made() {
+    return Sound.made({
+      changed: () => this.#changed(),
+      heard: (frame) => this.#heard(frame),
+      onset: (sample) => this.#onset(sample),
+      lost: () => this.#lost(),
+      told: (played) => this.#played(played),
+      recorded: (block) => this.recording?.agent(block.frame, block.samples),
+    });
+  }
+
+  #take(sound) {
+    if (this.#sound === sound) return;
+    this.#sound = sound;
+    this.recording?.again(); // another clock
     this.record(this.#records);
   }
 
+  // -- the connection
+
   #connect(take) {
-    const hello = { rate: this.#context.sampleRate, name: "the page in a browser" };
-    this.#socket ??= new Socket(this.id, hello, {
-      state: (state, why) => this.#follow(state, why),
-      audio: (frame) => this.#player.play(frame),
+    const hello = { rate: this.#sound.rate, name: "the page in a browser" };
+    const socket = new Socket(this.id, hello, {
+      state: (state, why) => this.#socket === socket && this.#follow(state, why),
+      audio: (frame) => this.#sound.player.play(frame),
       message: (message) => this.#obey(message),
     });
-    this.#socket.open(take);
+    this.#socket = socket;
+    socket.open(take);
+  }
+
+  #hangUp() {
+    const socket = this.#socket;
+    this.#socket = null; // what it still tells is of no matter
+    socket?.close();
   }
 
   #follow(state, why) {
     if (state !== "connecting") this.#silence();
     if (state === "live") {
-      this.#microphone.restart();
-      if (this.muted) this.#socket.send({ type: "mute", on: true });
+      this.#sound.microphone.restart();
+      this.#toldMuted = false;
     }
-    if (["taken", "refused", "over"].includes(state)) this.#microphone?.stop();
-    if (this.state !== "closed") this.#tell(state, why);
+    this.state = state;
+    if (HEARD.includes(state)) this.#tellMuted();
+    else this.#shut();
+    this.#tell(state, why);
+  }
+
+  /** For the server a device that is closed is muted, whyever. */
+  #tellMuted() {
+    const on = !this.open;
+    if (!this.live || on === this.#toldMuted) return;
+    this.#toldMuted = on;
+    this.#socket?.send({ type: "mute", on });
   }
 
   /** A new connection begins with nothing of any reply, and an old one ends with it. */
   #silence() {
-    this.#player?.reset();
-    this.#microphone?.beside(false);
+    this.#sound?.player.reset();
+    this.#sound?.microphone.beside(false);
     this.#agent = false;
   }
 
   #obey(message) {
-    if (["pause", "resume", "gain", "stop"].includes(message.type)) this.#player.obey(message);
+    if (["pause", "resume", "gain", "stop"].includes(message.type)) this.#sound.player.obey(message);
   }
 
   #heard({ sample, frame, at, samples, dbfs }) {
     this.level = dbfs;
     if (this.#records) this.recording?.user(frame, samples);
-    if (this.live && !this.muted) this.#socket.sound(sample, at, samples);
+    if (this.live) this.#socket.sound(sample, at, samples);
     this.#changed();
+  }
+
+  #onset(sample) {
+    if (this.live) this.#socket.send({ type: "onset", sample: Math.max(0, sample) });
   }
 
   #played(played) {
     const agent = played.state === "playing";
-    if (agent !== this.#agent) this.#microphone?.beside(agent);
+    if (agent !== this.#agent) this.#sound?.microphone.beside(agent);
     this.#agent = agent;
     this.#socket?.send(played);
-  }
-
-  #onset(sample) {
-    if (this.live && !this.muted) this.#socket.send({ type: "onset", sample: Math.max(0, sample) });
-  }
-
-  #release() {
-    this.#microphone?.stop();
-    this.#context?.close();
-    this.#context = this.#microphone = this.#player = this.#socket = null;
-    this.level = null;
   }
 
   #tell(state, why) {

@@ -1,6 +1,6 @@
 // What the page shows of this browser's microphone.
 
-import { byId, make, setText, show } from "./element.js";
+import { byId, make, setLong, show } from "./element.js";
 import { microphones } from "./microphone.js";
 
 const STATES = {
@@ -33,8 +33,8 @@ export class AudioPanel {
 
   /** Ask the browser which microphones there are. */
   async list() {
-    const before = this.#select.value;
     const found = await microphones();
+    const before = this.#select.value; // as it was chosen until now
     this.#select.replaceChildren(make("option", { value: "" }, "The system's usual one"), ...found.map(({ id, label }) => make("option", { value: id }, label)));
     if (found.some(({ id }) => id === before)) this.#select.value = before;
   }
@@ -44,7 +44,7 @@ export class AudioPanel {
     show(byId("browser-audio"), offered);
     if (!offered) return;
     const state = audio?.state ?? "off";
-    setText(byId("audio-state"), [STATES[state], audio?.muted ? "Muted." : "", audio?.why].filter(Boolean).join(". ").replace("..", "."));
+    setLong(byId("audio-state"), [STATES[state], audio?.muted ? "Muted." : "", audio?.opening ? "The browser opens the microphone." : "", audio?.why].filter(Boolean).join(". ").replace("..", "."));
     show(byId("take"), state === "owned" || state === "taken");
     show(byId("join"), state === "off" || state === "closed" || state === "refused");
   }

@@ -14,7 +14,7 @@ export class Downloads {
     save("save-json", "application/json", (session) => JSON.stringify(session, null, 2));
     save("save-srt", "application/x-subrip", (session) => srtOf(session.utterances));
     save("save-vtt", "text/vtt", (session) => vttOf(session.utterances));
-    byId("save-wav").addEventListener("click", () => this.#give("wav", recording()));
+    byId("save-wav").addEventListener("click", () => this.#give("wav", recording(), current()?.id));
   }
 
   /** `audio`: this browser's, or null. */
@@ -30,13 +30,13 @@ export class Downloads {
   async #save(ending, type, of) {
     const known = this.#current();
     const session = await ask("GET", sessionPath(known.id)).catch(() => known);
-    this.#give(ending, new Blob([of(session)], { type: `${type};charset=utf-8` }));
+    this.#give(ending, new Blob([of(session)], { type: `${type};charset=utf-8` }), known.id);
   }
 
-  #give(ending, blob) {
+  #give(ending, blob, id = "none") {
     if (blob === null) return;
     const address = URL.createObjectURL(blob);
-    const link = make("a", { href: address, download: `conversation-${this.#current()?.id.slice(0, 8) ?? "none"}.${ending}` });
+    const link = make("a", { href: address, download: `conversation-${id.slice(0, 8)}.${ending}` });
     link.click();
     setTimeout(() => URL.revokeObjectURL(address), 10_000);
   }

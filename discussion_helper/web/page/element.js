@@ -1,5 +1,7 @@
 // Elements of the document. What they hold is text: nothing here is ever parsed as HTML.
 
+const LONG = 200; // six lines of the narrowest phone
+
 /** The element of this id. */
 export function byId(id) {
   return document.getElementById(id);
@@ -20,6 +22,18 @@ export function make(tag, properties = {}, ...children) {
 /** Set the text where it is another one, so that nothing is told anew that did not change. */
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
+}
+
+/** The same for what may be long, and is bounded in its height: the keyboard can scroll it then. */
+export function setLong(element, text) {
+  setText(element, text);
+  if (isLong(text)) element.tabIndex = 0;
+  else element.removeAttribute("tabindex");
+}
+
+/** Whether a text has so many characters that its end may be out of sight where its height is bounded. */
+export function isLong(text) {
+  return text.length > LONG;
 }
 
 /** Show or hide; a hidden element is out of the reach of keyboard and screen reader too. */

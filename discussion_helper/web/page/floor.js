@@ -1,6 +1,6 @@
 // Who has the floor, how loud the microphone is, and whether the page still knows.
 
-import { byId, clockTime, setText, show } from "./element.js";
+import { byId, clockTime, setLong, setText, show } from "./element.js";
 import { ACTS, headlineOf, isMuted } from "./headline.js";
 
 const CONNECTIONS = {
@@ -49,7 +49,7 @@ export class FloorStrip {
     this.#level(audio?.level ?? (headline.heard ? live.level : null));
     const known = connection.state === "live" || connection.state === "over";
     const note = connection.fix || (known ? noteOf(session, live, audio) : "");
-    setText(byId("state-note"), note);
+    setLong(byId("state-note"), note);
     show(byId("state-note"), note !== "");
     return headline;
   }

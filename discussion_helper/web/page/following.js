@@ -1,11 +1,14 @@
 // The session that this page follows: its state, the connection, and this browser's microphone where it has one.
 
-import { ask, sessionPath } from "./api.js";
+import { ask, isId, sessionPath } from "./api.js";
 import { BrowserAudio } from "./audio.js";
+import { closeStream } from "./microphone.js";
 import { blank, fold } from "./state.js";
 import { Stream } from "./stream.js";
+import { TalkKey } from "./talk_key.js";
 
 const LOOKS_MS = 2_000; // after a session was ended: with the whole server?
+const NOBODY = { state: "gone", what: "There is no session of that id", fix: "Choose one of the list, or open another one." };
 const UNSEEN_MS = 20_000; // a browser has six connections to a server, for all tabs together
 
 /** `changed()` after everything that may be seen, `fail(error)` for what went wrong. */
@@ -16,56 +19,68 @@ export class Following {
   audio = null;
   #stream = null;
   #changed;
-  #fail;
+  #key;
   #awaited = null;
   #unseen = 0;
   #asleep = false;
-  #pressing = Promise.resolve();
+  #muting = null; // what this machine's microphone was last asked for, until that is done
 
   constructor(changed, fail) {
     this.#changed = changed;
-    this.#fail = fail;
+    this.#key = new TalkKey(fail);
   }
 
   /** Follow this one from now on; "" = none. */
   follow(id) {
+    const awaited = this.#awaited?.id === id ? this.#awaited : null;
+    if (awaited) this.#awaited = null;
     this.leave();
     this.id = id;
     this.state = blank();
-    this.connection = { state: "none", what: "", fix: "" };
-    if (id) {
+    this.connection = id && !isId(id) ? NOBODY : { state: "none", what: "", fix: "" };
+    if (isId(id)) {
       this.#stream = new Stream(id, (event) => this.#take(event), (...told) => this.#connected(...told));
       this.#stream.start();
     }
-    if (this.#awaited?.id === id) this.join(this.#awaited.options).then(this.#awaited.joined);
-    this.#awaited = null;
+    if (awaited) this.join(awaited.options).then(awaited.joined);
     this.#changed();
   }
 
-  /** The session of this id was opened to be talked to in this browser. */
+  /** The session of this id was opened to be talked to in this browser, and is about to be followed. */
   expect(id, options, joined) {
-    this.#awaited = { id, options, joined };
+    closeStream(this.#awaited?.options.stream);
+    this.#awaited = null;
+    if (id === this.id) this.join(options).then(joined); // it was found in the list meanwhile
+    else this.#awaited = { id, options, joined };
   }
 
   /** Be its microphone and its loudspeaker. */
   async join({ device, take = false, record = false, stream = null }) {
-    if (this.audio?.live) return this.audio.use(device); // it was unplugged
-    if (take && this.audio && ["owned", "taken"].includes(this.audio.state)) {
-      if (this.audio.state === "owned") return this.audio.take();
-      this.audio.close();
-      this.audio = null;
+    if (this.audio?.live) {
+      closeStream(stream);
+      return this.audio.use(device); // it was unplugged
     }
-    this.audio ??= new BrowserAudio(this.id, this.#changed);
+    this.audio ??= new BrowserAudio(this.id, () => this.#tell());
     this.audio.record(record);
     await this.audio.start({ device, take, stream });
   }
 
   /** Leave it; the session goes on. */
   leave() {
+    this.letGo();
+    clearTimeout(this.#unseen);
+    this.#asleep = false;
     this.#stream?.stop();
     this.audio?.close();
-    this.#stream = this.audio = null;
+    closeStream(this.#awaited?.options.stream);
+    this.#stream = this.audio = this.#awaited = this.#muting = null;
     this.id = "";
+  }
+
+  /** The page goes. */
+  goes() {
+    this.#key.leave();
+    this.leave();
   }
 
   /** Whether anybody looks at this tab: of one that nobody sees the stream is closed, and resumed later.
@@ -117,36 +132,53 @@ export class Following {
     return this.#voice && (this.audio !== null ? this.audio.live : this.state.session.transport === "local");
   }
 
+  /** The other way round than it is, or was asked for. */
   async mute() {
     if (this.audio !== null) return this.audio.mute(!this.audio.muted);
-    await ask("POST", sessionPath(this.id, "/mute"), { on: this.state.session.microphone !== "muted" });
+    const muted = this.#muting?.on ?? this.state.session.microphone === "muted";
+    const before = this.#muting?.done ?? Promise.resolve();
+    const path = sessionPath(this.id, "/mute");
+    const muting = (this.#muting = { on: !muted, done: null });
+    muting.done = before.catch(() => {}).then(() => ask("POST", path, { on: !muted }));
+    try {
+      await muting.done;
+    } finally {
+      if (this.#muting === muting) this.#muting = null;
+    }
   }
 
-  press() {
-    this.#key("/press");
+  /** `holder`, a key or a pointer, goes down: the user has the floor. */
+  press(holder) {
+    if (this.hasKey) this.#key.down(holder, this.id);
   }
 
-  release() {
-    this.#key("/release");
+  release(holder) {
+    this.#key.up(holder);
   }
 
-  /** One after the other, so that a release never overtakes its press. */
-  #key(rest) {
-    const { id } = this;
-    this.#pressing = this.#pressing.then(() => ask("POST", sessionPath(id, rest))).catch(this.#fail);
+  /** Whatever holds the key is taken to be up: nobody would see it come up. */
+  letGo() {
+    this.#key.letGo({ over: !this.runs });
   }
 
   #take(event) {
     this.state = fold(this.state, event);
     if (event.kind === "ended") this.audio?.close();
-    this.#changed();
+    this.#tell();
   }
 
   #connected(state, what, fix) {
     this.connection = { state, what, fix };
     if (state === "live") this.seen(!document.hidden);
     if (state === "gone" || state === "over") this.audio?.close();
-    if (state === "over") setTimeout(() => this.#look(this.id), LOOKS_MS);
+    const { id } = this;
+    if (state === "over") setTimeout(() => this.#look(id), LOOKS_MS);
+    this.#tell();
+  }
+
+  /** Where the key is not there any more, nobody can let go of it. */
+  #tell() {
+    if (!this.hasKey) this.letGo();
     this.#changed();
   }
 

@@ -60,6 +60,7 @@ function deafness(session, audio) {
   if (away !== null) return away;
   if (isMuted(session, audio)) return MUTED;
   if (audio?.paused) return { text: "The browser paused the sound", act: "resume" };
+  if (audio?.opening) return { text: "Opening the microphone" };
   if (audio !== null && !audio.open) return { ...CONNECT, text: "Microphone unplugged" };
   return FAULTS[session.microphone] ? { text: FAULTS[session.microphone] } : null;
 }

@@ -7,13 +7,14 @@ import { remembered } from "./choices.js";
 import { Composer } from "./composer.js";
 import { Decisions } from "./decisions.js";
 import { Downloads } from "./download.js";
-import { byId, setText, show } from "./element.js";
+import { byId, setLong, setText, show } from "./element.js";
 import { FloorStrip } from "./floor.js";
 import { Following } from "./following.js";
 import { isMuted } from "./headline.js";
 import { Keys } from "./keys.js";
 import { Latency } from "./latency.js";
 import { Sessions } from "./sessions.js";
+import { TalkButton } from "./talk_button.js";
 import { Theme } from "./theme.js";
 import { Transcript } from "./transcript.js";
 
@@ -42,30 +43,24 @@ byId("interrupt").addEventListener("click", interrupt);
 byId("mute").addEventListener("click", mute);
 byId("end").addEventListener("click", end);
 const key = byId("talk");
-key.addEventListener("pointerdown", (event) => {
-  key.setPointerCapture(event.pointerId);
-  following.press();
-});
-for (const kind of ["pointerup", "pointercancel"]) key.addEventListener(kind, () => following.release());
-key.addEventListener("keydown", (event) => event.key === "Enter" && !event.repeat && following.press());
-key.addEventListener("keyup", (event) => event.key === "Enter" && following.release());
-new Keys({
-  inForce: singleKeys,
-  hasKey: () => following.hasKey,
-  press: () => following.press(),
-  release: () => following.release(),
-  interrupt,
-  mute,
-  write: () => composer.focus(),
+const press = (holder) => following.press(holder);
+const release = (holder) => following.release(holder);
+new TalkButton(key, { press, release });
+new Keys({ inForce: singleKeys, hasKey: () => following.hasKey, press, release, interrupt, mute, write: () => composer.focus() });
+byId("skip").addEventListener("click", (event) => {
+  event.preventDefault(); // the address is that of the session
+  byId("said").focus();
 });
 
 window.addEventListener("hashchange", () => follow(location.hash.slice(1)));
-window.addEventListener("pagehide", () => following.leave());
+window.addEventListener("blur", () => following.letGo());
+window.addEventListener("pagehide", () => following.goes());
 window.addEventListener("pageshow", (event) => event.persisted && follow(location.hash.slice(1)));
 window.addEventListener("online", () => following.hurry());
 narrow.addEventListener("change", fold);
 document.addEventListener("visibilitychange", () => {
   following.seen(!document.hidden);
+  if (document.hidden) following.letGo();
   if (!document.hidden) sessions.look();
 });
 
@@ -90,6 +85,7 @@ function follow(id) {
   tell("");
   document.body.dataset.session = id ? "one" : "none";
   sessions.current = id;
+  composer.begin(id);
   following.follow(id);
   if (narrow.matches) fold();
 }
@@ -100,21 +96,23 @@ function fold() {
 }
 
 async function join(take) {
+  if (!following.offersAudio) return; // another one is followed since the button was drawn
   await following.join({ device: panel.device, take, record: byId("record").checked });
   await panel.list();
 }
 
-async function send(text) {
-  await ask("POST", sessionPath(following.id, "/say"), { text });
+async function send(id, text) {
+  await ask("POST", sessionPath(id, "/say"), { text });
 }
 
 async function attempt(doing) {
+  const { id } = following;
   if (!following.runs) return;
   try {
     await doing();
-    tell("");
+    if (following.id === id) tell("");
   } catch (error) {
-    fail(error);
+    fail(error, id);
   }
 }
 
@@ -133,12 +131,13 @@ function end() {
   });
 }
 
-function fail(error) {
-  tell(error.message);
+/** `id`: of the session that it went wrong in; one that was left meanwhile is not told of beside another. */
+function fail(error, id = following.id) {
+  if (following.id === id) tell(error.message);
 }
 
 function tell(text) {
-  setText(byId("alert"), text);
+  setLong(byId("alert"), text);
   show(byId("alert"), text !== "");
 }
 

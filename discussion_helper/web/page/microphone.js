@@ -15,6 +15,7 @@ export function reasonOf(error) {
     NotAllowedError: "The browser may not use the microphone. Allow it in the address bar, then connect again.",
     NotFoundError: "There is no microphone. Plug one in, then connect again.",
     NotReadableError: "Another program holds the microphone. Close it, then connect again.",
+    OverconstrainedError: "That microphone is not there any more. Choose another one, then connect again.",
   };
   if (!window.isSecureContext) return "Browsers give a microphone only to https, and to http on their own machine. Open this page under https.";
   if (navigator.mediaDevices?.getUserMedia === undefined) return "This browser gives no page a microphone. Use another browser.";
@@ -27,13 +28,18 @@ export function opened(device) {
   return navigator.mediaDevices.getUserMedia({ audio });
 }
 
-/** An open microphone in an AudioContext; `heard(frame)` for each 20 ms, `onset(sample)` where somebody begins. */
+/** Close a device, so that its light goes out; null is none. */
+export function closeStream(stream) {
+  for (const track of stream?.getTracks() ?? []) track.stop();
+}
+
+/** A microphone in an AudioContext; while it is open `heard(frame)` for each 20 ms, `onset(sample)` where somebody begins. */
 export class Microphone {
   #context;
   #node = null;
   #source = null;
   #stream = null;
-  #device = "";
+  #wish = null; // the newest one, while the browser has not answered
   #connection = 0;
   #heard;
   #onset;
@@ -50,16 +56,27 @@ export class Microphone {
     return this.#stream !== null;
   }
 
-  /** Ask for it, where no stream of it is `given`. Raises what `opened` raises. */
-  async start(device = this.#device, given = null) {
+  /** It was asked for, and is not there yet. */
+  get opening() {
+    return this.#wish !== null;
+  }
+
+  /**
+   * Ask for it, where no stream of it is `given`. Of several calls only the newest counts, and none that was taken back
+   * with `stop`: a device that is open only then is closed again. Raises what `opened` raises, for the newest call alone.
+   */
+  async start(device = "", given = null) {
     this.stop();
-    this.#device = device;
-    const stream = given ?? (await opened(device));
-    this.#stream = stream;
-    this.#node ??= this.#made();
-    this.#source = this.#context.createMediaStreamSource(stream);
-    this.#source.connect(this.#node);
-    stream.getAudioTracks()[0].onended = () => this.#stream === stream && this.#gone();
+    const wish = (this.#wish = {});
+    try {
+      const stream = given ?? (await opened(device));
+      if (this.#wish === wish) this.#take(stream);
+      else closeStream(stream);
+    } catch (error) {
+      if (this.#wish === wish) throw error;
+    } finally {
+      if (this.#wish === wish) this.#wish = null;
+    }
   }
 
   /** Count samples from here: a hello was answered. What is under way from before belongs to no connection. */
@@ -73,11 +90,28 @@ export class Microphone {
     this.#node?.port.postMessage({ agent });
   }
 
-  /** Close the device itself, so that its light goes out. */
+  /** Close the device itself, or let it be closed as soon as it is open. */
   stop() {
+    this.#wish = null;
     this.#source?.disconnect();
-    for (const track of this.#stream?.getTracks() ?? []) track.stop();
+    closeStream(this.#stream);
     this.#source = this.#stream = null;
+  }
+
+  #take(stream) {
+    this.#stream = stream;
+    try {
+      this.#node ??= this.#made();
+      this.#source = this.#context.createMediaStreamSource(stream);
+      this.#source.connect(this.#node);
+    } catch (error) {
+      closeStream(stream);
+      this.#source = this.#stream = null;
+      throw error;
+    }
+    const [track] = stream.getAudioTracks();
+    track.onended = () => this.#stream === stream && this.#gone();
+    if (track.readyState === "ended") this.#gone(); // unplugged before somebody looked
   }
 
   #made() {
@@ -88,7 +122,7 @@ export class Microphone {
   }
 
   #told({ connection, ...data }) {
-    if (connection !== this.#connection) return;
+    if (connection !== this.#connection || !this.open) return; // what was under way when it was closed is nobody's
     if ("onset" in data) this.#onset(data.onset);
     else this.#heard(data);
   }

@@ -38,6 +38,11 @@ export class Player {
     this.obey({ type: "record", on });
   }
 
+  /** Tell nothing any more. */
+  close() {
+    this.#node.port.onmessage = null;
+  }
+
   #take({ connection, recorded, ...played }) {
     if (recorded) this.#recorded(recorded);
     else if (connection === this.#connection) this.#told(this.#late(played));

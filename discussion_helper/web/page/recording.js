@@ -7,7 +7,9 @@ const LONGEST_S = 15 * 60; // 170 MB at 48 kHz
 /** Blocks by their place in the audio context's time, so that both channels fit each other. */
 export class Recording {
   #rate;
-  #first = null;
+  #first = null; // frame of the context that the newest part begins with
+  #base = 0; // where that part begins here
+  #end = 0;
   #user = [];
   #agent = [];
 
@@ -16,7 +18,13 @@ export class Recording {
   }
 
   get empty() {
-    return this.#first === null;
+    return this.#end === 0;
+  }
+
+  /** Another context counts its frames from here on: what it gives comes behind what there is. */
+  again() {
+    this.#base = this.#end;
+    this.#first = null;
   }
 
   user(frame, samples) {
@@ -34,8 +42,9 @@ export class Recording {
 
   #add(blocks, frame, samples) {
     this.#first ??= frame;
-    const place = frame - this.#first;
-    if (place < 0 || place > LONGEST_S * this.#rate) return;
+    const place = this.#base + frame - this.#first;
+    if (place < this.#base || place > LONGEST_S * this.#rate) return;
+    this.#end = Math.max(this.#end, place + samples.length);
     blocks.push({ frame: place, samples: samples.slice() });
   }
 }

@@ -76,8 +76,10 @@ export class Socket {
     clearTimeout(this.#timer);
     clearTimeout(this.#watchdog);
     this.send({ type: "bye" });
-    this.#socket?.close(1000);
+    const socket = this.#socket;
     this.#socket = null;
+    if (socket?.readyState === WebSocket.CONNECTING) socket.onopen = () => socket.close(1000); // sooner it would be a fault
+    else socket?.close(1000);
     this.#on.state("off", "");
   }
 

@@ -1,6 +1,6 @@
 // What was said: the turns, the words that were never heard, and what is being said at this moment.
 
-import { byId, clockTime, make, setText, show } from "./element.js";
+import { byId, clockTime, isLong, make, setText, show } from "./element.js";
 import { parts } from "./unheard.js";
 
 const NEAR_END_PX = 80;
@@ -64,11 +64,16 @@ function linesOf(state) {
   const lines = [];
   for (let at = 0; at <= utterances.length; at += 1) {
     for (const note of state.notes.filter((one) => one.after === at)) {
-      lines.push({ key: `note ${note.text}`, make: () => make("li", { class: "note" }, note.text) });
+      lines.push({ key: `note ${note.text}`, make: () => make("li", { class: "note" }, boxed(note.text)) });
     }
     if (at < utterances.length) lines.push(lineOf(state.session.id, utterances[at]));
   }
   return lines;
+}
+
+/** A text of bounded height. */
+function boxed(text) {
+  return make("p", { class: "long", tabindex: isLong(text) ? "0" : null }, text);
 }
 
 function lineOf(id, utterance) {
