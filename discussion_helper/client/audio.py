@@ -62,7 +62,7 @@ class AudioClient:
     ) -> None:
         """`rate`: hertz of both directions, 8000 to 96000. `take`: take the microphone from who has it.
 
-        `tls`: which certificates are trusted, in the place of the system's.
+        `tls`: which certificates are trusted, in the place of the system's. Raises SettingError for what is no id.
         """
         self.rate = rate
         self._link = link

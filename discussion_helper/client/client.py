@@ -5,7 +5,6 @@ import ssl
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Literal, Self
-from urllib.parse import quote
 
 import anyio
 import httpx
@@ -14,6 +13,7 @@ from discussion_helper.client.answers import json_of, unreachable
 from discussion_helper.client.errors import ServerError, TooOften
 from discussion_helper.client.following import SILENCE_S, Following
 from discussion_helper.client.link import Link
+from discussion_helper.client.paths import check_cursor, check_kinds, session_path, thread_path
 from discussion_helper.client.values import (
     Accepted,
     Rotated,
@@ -39,8 +39,8 @@ class Client:
     """`async with Client(link) as client`. On asyncio and trio; for one event loop.
 
     Everything here raises ServerUnreachable where nobody answers, NotLetIn where the token is another one by now,
-    Refused with the server's own words and fix for the rest. Who asks too often is let wait as the server says, within
-    `patience_s` in all.
+    Refused with the server's own words and fix for the rest; SettingError, and nothing is asked, for an id, a kind or
+    an `after` that can be none. Who asks too often is let wait as the server says, within `patience_s` in all.
     """
 
     def __init__(
@@ -100,40 +100,42 @@ class Client:
 
     async def state(self, session_id: str) -> SessionState:
         """All that there is to know of it now."""
-        return value_of(SessionState, await self._ask("GET", _path(session_id)))
+        return value_of(SessionState, await self._ask("GET", session_path(session_id)))
 
     async def say(self, session_id: str, text: str) -> Accepted:
         """The user's next turn, typed; its answer comes as events."""
-        return value_of(Accepted, await self._ask("POST", _path(session_id, "say"), {"text": text}))
+        return value_of(Accepted, await self._ask("POST", session_path(session_id, "say"), {"text": text}))
 
     async def speak(self, session_id: str, text: str) -> None:
         """Have the agent of a session by voice say it next. What a person answers is the user's next utterance."""
-        await self._ask("POST", _path(session_id, "speak"), {"text": text})
+        await self._ask("POST", session_path(session_id, "speak"), {"text": text})
 
     async def interrupt(self, session_id: str) -> bool:
         """Cut the reply; False when there is none."""
-        told = await self._ask("POST", _path(session_id, "interrupt"))
+        told = await self._ask("POST", session_path(session_id, "interrupt"))
         return value_of(dict[str, bool], told).get("interrupted", False)
 
     async def cancel(self, session_id: str) -> bool:
         """Cancel the turn of a text session, not what waits; False when there is none."""
-        return value_of(dict[str, bool], await self._ask("POST", _path(session_id, "cancel"))).get("cancelled", False)
+        told = await self._ask("POST", session_path(session_id, "cancel"))
+        return value_of(dict[str, bool], told).get("cancelled", False)
 
     async def press(self, session_id: str) -> bool:
         """Press the key of push to talk; whether that cut a reply."""
-        return value_of(dict[str, bool], await self._ask("POST", _path(session_id, "press"))).get("interrupted", False)
+        told = await self._ask("POST", session_path(session_id, "press"))
+        return value_of(dict[str, bool], told).get("interrupted", False)
 
     async def release(self, session_id: str) -> None:
         """Release it: the turn is over."""
-        await self._ask("POST", _path(session_id, "release"))
+        await self._ask("POST", session_path(session_id, "release"))
 
     async def mute(self, session_id: str, on: bool = True) -> None:
         """Close the microphone of the server's machine, or open it; `AudioClient.mute` does so with a client's."""
-        await self._ask("POST", _path(session_id, "mute"), {"on": on})
+        await self._ask("POST", session_path(session_id, "mute"), {"on": on})
 
     async def end(self, session_id: str) -> Transcript:
         """End it; what was said."""
-        return value_of(Transcript, await self._ask("DELETE", _path(session_id)))
+        return value_of(Transcript, await self._ask("DELETE", session_path(session_id)))
 
     async def threads(self) -> list[ThreadHead]:
         """The conversations that are kept, the newest change first."""
@@ -141,11 +143,11 @@ class Client:
 
     async def thread(self, thread_id: str) -> StoredThread:
         """One of them, with what was said."""
-        return value_of(StoredThread, await self._ask("GET", _thread(thread_id)))
+        return value_of(StoredThread, await self._ask("GET", thread_path(thread_id)))
 
     async def forget(self, thread_id: str) -> None:
         """Forget one of them; none on which a session is open."""
-        await self._ask("DELETE", _thread(thread_id))
+        await self._ask("DELETE", thread_path(thread_id))
 
     async def rotate_token(self) -> Link:
         """A new token, which this client shows from now on; the link with it. Everybody else's is worth nothing.
@@ -163,9 +165,11 @@ class Client:
 
         `after`: the id of an event that was seen; what came since then comes first.
         """
+        check_cursor("after", after)
+        check_kinds(kinds)
         wanted = {"kinds": ",".join(dict.fromkeys((*kinds, "ended")))} if kinds else {}
         limits = httpx.Timeout(SILENCE_S, connect=CONNECT_S)
-        request = self._http.build_request("GET", _path(session_id, "events"), params=wanted, timeout=limits)
+        request = self._http.build_request("GET", session_path(session_id, "events"), params=wanted, timeout=limits)
         return Following(self._http, request, self.link, after=after, patience_s=self._patience_s)
 
     async def aclose(self) -> None:
@@ -202,11 +206,3 @@ class Client:
             raise ServerError(f"The server did not answer within {ANSWER_S:g} s.", fix=fix) from error
         except httpx.RequestError as error:
             raise unreachable(self.link, error) from error
-
-
-def _path(session_id: str, what: str = "") -> str:
-    return f"/sessions/{quote(session_id, safe='', errors='replace')}" + (f"/{what}" if what else "")
-
-
-def _thread(thread_id: str) -> str:
-    return f"/threads/{quote(thread_id, safe='', errors='replace')}"

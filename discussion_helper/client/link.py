@@ -4,8 +4,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Self
-from urllib.parse import SplitResult, parse_qs, quote, urlsplit, urlunsplit
+from urllib.parse import SplitResult, parse_qs, urlsplit, urlunsplit
 
+from discussion_helper.client.paths import session_path
 from discussion_helper.errors import SettingError
 from discussion_helper.responder.base import is_loopback
 
@@ -50,8 +51,8 @@ class Link:
         return {} if self.token is None else {"Authorization": f"Bearer {self.token}"}
 
     def audio_url(self, session_id: str) -> str:
-        """Of the WebSocket of a session's sound."""
-        return f"{self.url.replace('http', 'ws', 1)}/sessions/{quote(session_id, safe='', errors='replace')}/audio"
+        """Of the WebSocket of a session's sound. Raises SettingError for what is no id."""
+        return self.url.replace("http", "ws", 1) + session_path(session_id, "audio")
 
 
 def _split(url: str) -> SplitResult:

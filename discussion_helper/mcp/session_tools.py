@@ -9,13 +9,15 @@ from discussion_helper.bounds import check_number, check_whole
 from discussion_helper.client.client import Client
 from discussion_helper.client.errors import Refused
 from discussion_helper.client.following import Following
+from discussion_helper.client.paths import check_cursor
 from discussion_helper.client.server_events import ServerEvent
 from discussion_helper.client.values import ThreadHead
+from discussion_helper.mcp.fitting import MOST_BYTES, first_of, fitted, size_of
 
 __all__ = ["MOST_EVENTS", "MOST_SESSIONS", "MOST_THREADS", "MOST_UTTERANCES", "MOST_WAIT_S", "SETTLE_S", "SessionTools"]
 
 MOST_EVENTS = 200
-"""Of one answer: a model reads all of it."""
+"""Of one answer: a model reads all of it. So it has no more than MOST_BYTES either."""
 MOST_UTTERANCES = 50
 """The newest ones of a state or a transcript."""
 MOST_SESSIONS = 20
@@ -80,8 +82,8 @@ class SessionTools:
         `start` goes on with one by its `thread_id`, and tells what was said in it.
         """
         heads = await self._client.threads()
-        listed = [_head(head) for head in heads[:MOST_THREADS]]
-        return {"threads": listed} | _earlier("threads", len(heads) - MOST_THREADS)
+        listed = first_of(map(_head, heads[:MOST_THREADS]), MOST_BYTES)
+        return {"threads": listed} | _earlier("threads", len(heads) - len(listed))
 
     async def say(self, session_id: _SessionId, text: Annotated[str, "what is said"]) -> dict[str, Any]:
         """Give the conversation its next turn, as if the person had typed it. The answer comes with `follow`."""
@@ -116,15 +118,18 @@ class SessionTools:
     ) -> dict[str, Any]:
         """What has happened in the conversation since `cursor`, or else the next thing that happens.
 
-        Gives `events`, the `cursor` for the next call, and whether the conversation has `ended`. A `gap` event says
-        how many were missed, a `snapshot` holds the state.
+        Gives `events`, the `cursor` for the next call, and whether the conversation has `ended`; `more` where some wait
+        for the next call. A `gap` event says how many were missed, a `snapshot` holds the state. What is too long is
+        cut, and says how much was `left_out_bytes`.
         """
+        check_cursor("cursor", cursor)
         check_number("wait_s", wait_s, 0.0, MOST_WAIT_S, unit="seconds")
         check_whole("most", most, 1, MOST_EVENTS)
         async with self._client.follow(session_id, *(kinds or ()), after=cursor) as following:
-            events = await _gathered(following, wait_s, most)
+            events, is_full = await _gathered(following, wait_s, most)
             over = following.is_over
-        return {"events": [_told(event) for event in events], "cursor": following.cursor, "ended": over}
+        told = {"events": events, "cursor": following.cursor, "ended": over}
+        return told | ({"more": True} if is_full and not over else {})
 
     async def interrupt(self, session_id: _SessionId) -> dict[str, Any]:
         """Cut the agent off in the middle of its reply; `interrupted` is false when it was not replying."""
@@ -146,32 +151,38 @@ class SessionTools:
             return {}
 
 
-async def _gathered(following: Following, wait_s: float, most: int) -> list[ServerEvent]:
-    """What comes within the time, or until nothing follows, or it is over. What was read is never lost by the time."""
-    events: list[ServerEvent] = []
+async def _gathered(following: Following, wait_s: float, most: int) -> tuple[list[dict[str, Any]], bool]:
+    """What comes within the time, or until nothing follows, or it is over, and whether it is as much as may be.
+
+    What was read is never lost by the time.
+    """
+    events: list[dict[str, Any]] = []
+    size = 0
     with anyio.move_on_after(max(wait_s, SETTLE_S)) as time:  # what is there already takes a moment as well
         async for event in following:
-            events.append(event)
-            if len(events) == most:
-                break
+            events.append(_told(event))
+            size += size_of(events[-1])
+            if len(events) == most or size > MOST_BYTES // 2:
+                return events, True
             time.deadline = min(time.deadline, anyio.current_time() + SETTLE_S)
-    return events
+    return events, False
 
 
 def _told(event: ServerEvent) -> dict[str, Any]:
     told: dict[str, Any] = {"kind": event.kind} | ({} if event.at_s is None else {"at_s": event.at_s})
     if event.kind == "snapshot" and isinstance(event.data.get("state"), Mapping):
-        return told | {"state": _shortened(event.data["state"])}
-    return told | dict(event.data)
+        return told | {"state": _shortened(event.data["state"], MOST_BYTES // 2)}
+    return fitted(told | dict(event.data))
 
 
-def _shortened(state: Mapping[str, Any]) -> dict[str, Any]:
-    """A state with its newest utterances alone, and how many came before them."""
-    kept = {name: value for name, value in state.items() if name not in _UNTOLD}
-    said = kept.get("utterances", ())
-    if len(said) > MOST_UTTERANCES:
-        kept["utterances"] = list(said[-MOST_UTTERANCES:])
-    return kept | _earlier("utterances", len(said) - MOST_UTTERANCES)
+def _shortened(state: Mapping[str, Any], most_bytes: int = MOST_BYTES) -> dict[str, Any]:
+    """A state with its newest utterances alone, and how many came before them; each of the two has half the room."""
+    said = state.get("utterances", ())
+    kept = fitted({name: it for name, it in state.items() if name not in (*_UNTOLD, "utterances")}, most_bytes // 2)
+    newest = first_of(reversed(said[-MOST_UTTERANCES:]), most_bytes // 2)
+    if "utterances" in state:
+        kept["utterances"] = newest[::-1]
+    return kept | _earlier("utterances", len(said) - len(newest))
 
 
 def _head(head: ThreadHead) -> dict[str, Any]:

@@ -56,5 +56,5 @@ def test_no_text_of_it_holds_the_token() -> None:
 
 
 def test_the_address_of_the_sound() -> None:
-    assert "ws://127.0.0.1:1/sessions/a%2Fb/audio" == Link.of("http://127.0.0.1:1").audio_url("a/b")
+    assert "ws://127.0.0.1:1/sessions/a%20b/audio" == Link.of("http://127.0.0.1:1").audio_url("a b")
     assert "wss://home.lan/sessions/a/audio" == Link.of("https://home.lan").audio_url("a")

@@ -9,6 +9,7 @@ import pytest
 
 from discussion_helper.client import Client
 from discussion_helper.commands.mcp import TOKEN_VARIABLE, URL_VARIABLE
+from discussion_helper.mcp.fitting import MOST_BYTES, size_of
 from discussion_helper.mcp.server import mcp_server
 from discussion_helper.mcp.session_tools import MOST_SESSIONS, MOST_THREADS, MOST_UTTERANCES
 from discussion_helper.session import Session
@@ -150,6 +151,8 @@ async def test_what_is_wrong_is_told_with_the_fix(asking: Asking) -> None:
         unknown = await failed(asker, "start", kind="song")
         missing = await failed(asker, "say", session_id=session)
         misspelt = await failed(asker, "say", session_id=session, text="hi", txet="hi")
+        elsewhere = [await failed(asker, "state", session_id=told) for told in ("", "..", "a/b", "%2e%2e", "x" * 1000)]
+        cursors = [await failed(asker, "follow", session_id=session, cursor=told) for told in ("\u00e9", "a\nb")]
     async with asking(create_app(token=TOKEN), token="another") as stranger:
         out = await failed(stranger, "state", session_id=session)
 
@@ -161,6 +164,8 @@ async def test_what_is_wrong_is_told_with_the_fix(asking: Asking) -> None:
     assert "kind: Input should be 'voice' or 'text'." == unknown
     assert "text: it is missing." == missing
     assert "txet: there is no such argument. Use session_id, text." == misspelt
+    assert all("session_id: " in told and "is no id. Use one that the server gave." in told for told in elsewhere)
+    assert all("cursor: " in told and "is the id of no event" in told for told in cursors)
     assert "token is missing or wrong. " in out
     assert TOKEN_VARIABLE in out
     assert "--url LINK" in out
@@ -246,3 +251,29 @@ async def test_the_kept_ones_are_listed_and_gone_on_with(asking: Asking) -> None
     assert (f"question {MOST_THREADS}", 2) == (newest["first"], newest["turn_count"])
     assert (newest["id"], "Hello") == (again["id"], again["utterances"][-1]["text"])
     assert {"system": system} == told
+
+
+async def test_what_is_long_is_told_within_bounds_and_says_what_is_not_there(asking: Asking) -> None:
+    provider = ScriptedProvider([TextDelta("z" * 5000)])
+    async with Manager(MemoryThreads(), provider, lambda _: Step()) as manager:
+        for _ in range(40):
+            await (await manager.create()).process(UserMessageEvent("y" * 3000))
+        stream = manager.list()[0]
+        async with asking(create_app(token=TOKEN, manager=manager)) as asker:
+            cursor = (await called(asker, "follow", session_id=stream.id))["cursor"]
+            for _ in range(20):
+                await stream.process(UserMessageEvent("y" * 3000))
+            told = [await called(asker, "threads"), await called(asker, "state", session_id=stream.id)]
+            said, more = 0, True
+            while more:
+                told.append(await called(asker, "follow", session_id=stream.id, cursor=cursor, most=200))
+                said += sum(event["kind"] == "utterance" for event in told[-1]["events"])
+                cursor, more = told[-1]["cursor"], told[-1].get("more", False)
+            told.append(await called(asker, "stop", session_id=stream.id))
+    threads, state, first, *_ = told
+
+    assert all(size_of(answer) <= MOST_BYTES for answer in told)
+    assert 40 == len(threads["threads"]) + threads.get("earlier_threads", 0)
+    assert 42 == len(state["utterances"]) + state["earlier_utterances"]
+    assert state["utterances"][-1]["text"].endswith("(1000 more characters)")
+    assert (True, 40) == (first["more"], said)
