@@ -37,6 +37,7 @@ _OPTIONS = {
     "password": "DISCUSSION_HELPER_PASSWORD",
     "tls_cert": "--tls-cert",
     "tls_key": "--tls-key",
+    "allow_host": "--allow-host",
     "trust_proxy": "--trust-proxy",
     "remote": "--talks",
     "abandoned_s": "--abandon-after",

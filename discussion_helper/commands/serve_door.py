@@ -5,6 +5,7 @@ import os
 import socket
 import ssl
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import ip_network
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 from discussion_helper.commands.screen import complain
 from discussion_helper.errors import SettingError
 from discussion_helper.regular_file import regular_bytes
+from discussion_helper.shown import shown
 
 if TYPE_CHECKING:
     from discussion_helper.web.passwords import Password
@@ -58,8 +60,10 @@ def add_door(parser: argparse.ArgumentParser) -> None:
 
 def checked_entrance(arguments: argparse.Namespace) -> Entrance:
     """Other machines come in with TLS and a password alone, unless --insecure says otherwise. Raises SettingError."""
-    from discussion_helper.web.origins import is_loopback
+    from discussion_helper.web.origins import checked_host, is_loopback
 
+    names = [checked_host("allow_host", name) for name in arguments.allow_host]
+    proxies = _proxies(arguments.trust_proxy)
     tls, password = _tls(arguments), _password(arguments)
     lacks = " and ".join(["TLS"] * (tls is None) + ["password"] * (password is None))
     if lacks and not is_loopback(arguments.host):
@@ -68,8 +72,7 @@ def checked_entrance(arguments: argparse.Namespace) -> Entrance:
             fix = f"Leave --host out, give --tls-cert, --tls-key and {PASSWORD_VARIABLE}, or say --insecure."
             raise SettingError(what, fix=fix)
         complain(_INSECURE.format(host=arguments.host, lacks=lacks))
-    hosts = (*arguments.allow_host, *_own_name(arguments.host))
-    return Entrance(tls, password, hosts, _proxies(arguments.trust_proxy))
+    return Entrance(tls, password, (*names, *_own_name(arguments.host)), proxies)
 
 
 def _proxies(addresses: Sequence[str]) -> tuple[str, ...]:
@@ -77,16 +80,25 @@ def _proxies(addresses: Sequence[str]) -> tuple[str, ...]:
         try:
             ip_network(address)
         except ValueError:
-            what = f"trust_proxy: {address[:80]!r} is no address."
-            raise SettingError(what, fix="Use one such as 127.0.0.1, or a network such as 10.0.0.0/8.") from None
+            fix = "Use one such as 127.0.0.1, or a network such as 10.0.0.0/8, without scheme and port; each by itself."
+            raise SettingError(f"trust_proxy: {shown(address)} is no address.", fix=fix) from None
     return tuple(addresses)
 
 
 def _own_name(host: str) -> list[str]:
     """An address that was named is one that a browser asks by; of all of them each is known where it was asked."""
     if host in ("0.0.0.0", "::", ""):
-        return [socket.gethostname()]
+        return [name] if _is_host(name := socket.gethostname()) else []
     return [f"[{host}]" if ":" in host else host]
+
+
+def _is_host(name: str) -> bool:
+    """A machine may be called as no browser could ask for it."""
+    from discussion_helper.web.origins import checked_host
+
+    with suppress(SettingError):
+        return bool(checked_host("host", name))
+    return False
 
 
 def _tls(arguments: argparse.Namespace) -> ssl.SSLContext | None:

@@ -7,9 +7,39 @@ from collections.abc import Collection
 from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
 
-__all__ = ["address_of", "client_of", "is_host_known", "is_loopback", "is_own_origin", "own_address_of", "port_of"]
+from discussion_helper.errors import SettingError
+from discussion_helper.shown import shown
+
+__all__ = [
+    "address_of",
+    "checked_host",
+    "client_of",
+    "is_host_known",
+    "is_loopback",
+    "is_own_origin",
+    "own_address_of",
+    "port_of",
+]
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::([0-9]{1,5}))?")
+
+
+def checked_host(field: str, name: str) -> str:
+    """A name as browsers ask by it, without a port: an IPv6 address in brackets. Raises SettingError."""
+    bare = name.strip("[]") if isinstance(name, str) else ""
+    if ":" in bare and _plain_or_none(bare) is not None:
+        return f"[{bare}]"
+    match = _HOST.fullmatch(name) if bare.strip("._-") else None
+    if match is None or match[2] is not None or match[1].startswith("["):
+        raise SettingError(f"{field}: {shown(name)} is no name of a host.", fix=_name_fix(name))
+    return name
+
+
+def _name_fix(name: object) -> str:
+    """With what was meant, where that can be seen."""
+    inside = re.sub(r"^[a-z]+://|[/?#].*$|:[0-9]*([/?#].*)?$", "", str(name).strip())
+    meant = inside if _HOST.fullmatch(inside) and inside != name else "talk.example.org"
+    return f"Use the name alone, such as {meant}, without scheme, port and path; each one by itself."
 
 
 def is_loopback(host: str) -> bool:
@@ -44,6 +74,13 @@ def _is_address(name: str, own: str) -> bool:
         return not address.is_unspecified and _plain(name.strip("[]")) == address
     except ValueError:
         return False
+
+
+def _plain_or_none(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError:
+        return None
 
 
 def _plain(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:

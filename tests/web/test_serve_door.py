@@ -87,6 +87,28 @@ def _linked(process: "subprocess.Popen[str]") -> tuple[str, str]:
         (["--password-file", "nofile"], "--password-file: nofile cannot be read"),
         (["--password-file", CERT, "--host", "0.0.0.0"], "--host: .* without TLS"),
         (["--password-file", str(Path(__file__).parent)], "--password-file: .* cannot be read"),
+        *(
+            (["--allow-host", name], rf"--allow-host: .* is no name of a host. Use the name alone, such as {meant},")
+            for name, meant in (
+                ("http://home.lan", "home.lan"),
+                ("https://home.lan:7654/?token=x", "home.lan"),
+                ("home.lan:7654", "home.lan"),
+                ("home.lan/", "home.lan"),
+                ("[::1]:7654", r"\[::1\]"),
+                (" home.lan", "home.lan"),
+                ("home.lan work.lan", "talk.example.org"),
+                ("home.lan,work.lan", "talk.example.org"),
+                ("*.lan", "talk.example.org"),
+                ("b\u00fccher.lan", "talk.example.org"),
+                ("[home]", "talk.example.org"),
+                ("..", "talk.example.org"),
+                ("", "talk.example.org"),
+            )
+        ),
+        *(
+            (["--trust-proxy", address], r"--trust-proxy: .* is no address\. Use one such as")
+            for address in ("http://127.0.0.1", "127.0.0.1:80", " 127.0.0.1", "localhost", "10.0.0.1/8", "", "*")
+        ),
     ],
 )
 def test_the_door_stays_shut_unless_all_is_there(options: list[str], says: str) -> None:
@@ -119,6 +141,10 @@ def test_a_password_alone_a_certificate_alone_and_both_are_taken_as_far_as_they_
     with pytest.raises(SettingError) as refused:
         _entrance()
     assert "short" not in str(refused.value)
+
+
+def test_an_address_of_ipv6_may_be_named_with_its_brackets_or_without() -> None:
+    assert ("[::1]", "[fe80::5]") == _entrance("--allow-host", "::1", "--allow-host", "[fe80::5]")[2][:2]
 
 
 def _entrance(*options: str) -> tuple[object, object, tuple[str, ...]]:
