@@ -18,6 +18,7 @@ from discussion_helper.text import Step
 from discussion_helper.text.inbox import INBOX
 from discussion_helper.text.step import BUFFER
 from discussion_helper.web import Limits, create_app
+from discussion_helper.web.entries import KEPT
 from discussion_helper.web.feed import OUTPUT_KINDS
 from discussion_helper.web.followed import HELD
 from discussion_helper.web.keys import LONG_ENOUGH
@@ -138,6 +139,9 @@ def test_the_bounds_that_it_names_are_those_there_are() -> None:
     assert f"{limits.burst_s:g} seconds' worth" in HTTP
     assert f"headers: {limits.headers // 1024} KiB" in HTTP
     assert f"headers within {limits.headers_s:g} s" in HTTP
+    assert f"{limits.body_s:g} s between two pieces of it, {limits.whole_body_s:g} s for the whole" in HTTP
+    assert f"{limits.strangers_of_one} from one address, {limits.strangers} in all" in HTTP
+    assert f"the last {KEPT} entries of each kind" in HTTP
     assert f"{HELD:,} events wait, or {limits.held_bytes // 1024**2} MiB of them" in HTTP
     assert f"after {limits.send_s:g} s in which nothing is read" in HTTP
     assert f"`decisions` are the last {DECISIONS_KEPT}" in HTTP

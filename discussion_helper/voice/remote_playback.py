@@ -91,15 +91,15 @@ class RemotePlayback:
             if reply is None or not reply.played <= samples <= reply.sent:
                 what = f"sample: {samples} of reply {generation} cannot have been played."
                 raise FrameError("order", what, fix="Tell of what was sent, in its order.")
-            self._moved_s = self._clock()
             self._playing = reply
             if samples > reply.played:
+                self._moved_s = self._clock()  # who tells the same for ever plays nothing
                 heard = reply.play(samples)
                 self._put(reply, heard, at_s - len(heard) / self._rate)
             self._pump()
 
     def overdue_s(self) -> float:
-        """Since when the client tells of nothing that it should be playing; 0.0 where there is nothing."""
+        """Since when the client has played nothing of what it should, as it tells; 0.0 where there is nothing."""
         with self._lock:
             head = self._head()
             due = self._send is not None and head is not None and head.sent > head.played
@@ -177,6 +177,7 @@ class RemotePlayback:
             if generation > self._halted:
                 is_known = any(self._halted < other <= generation for other in self._replies)
                 self._halted = generation
+                self._moved_s = self._clock()  # what was paused before says nothing of what comes next
                 self._bury()
                 if is_known:
                     self._say(Stop(generation))

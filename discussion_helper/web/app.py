@@ -25,6 +25,7 @@ from discussion_helper.web.login_routes import LoginRoutes
 from discussion_helper.web.observing import Observing
 from discussion_helper.web.openapi import OpenApiRoute
 from discussion_helper.web.opening import Opener, OpenFake, OpenRemote, OpenResponder, OpenVoice
+from discussion_helper.web.origins import checked_host
 from discussion_helper.web.page_routes import PageRoutes
 from discussion_helper.web.passwords import Password
 from discussion_helper.web.problems import Catching, answer_to_error, answer_to_http
@@ -76,7 +77,7 @@ def create_app(
     `app.state.live.close()` ends every stream; a server calls it when it begins to stop, as `web.Server` does.
     `app.state.door.keys.rotate()` gives a new token and ends what the old one opened; `app.state.audit` tells who did.
 
-    Raises SettingError for a token that no link could carry, and for a manager with another registry.
+    Raises SettingError for a token that no link could carry, a host that is none, a manager with another registry.
     """
     audit, registry = Audit(), _registry(sessions, manager)
     bounds = limits or Limits()
@@ -98,7 +99,7 @@ def create_app(
     own: list[BaseRoute] = [
         *HealthRoute(registry, examine, _uses(open_remote, manager), keeps=keep).routes,
         *SessionRoutes(registry, opener, live).routes,
-        *TurnRoutes(registry, live).routes,
+        *TurnRoutes(registry, live, audit).routes,
         *ThreadRoutes(registry, opener).routes,
         *Sockets(registry, opener.talks, live, audit).routes,
         *TokenRoutes(door).routes,
@@ -110,7 +111,7 @@ def create_app(
     app = Starlette(
         routes=[*routes, *own, *OpenApiRoute(door, own, instead=routes).routes],
         middleware=[
-            Middleware(Guard, door=door, allowed_hosts=allowed_hosts),
+            Middleware(Guard, door=door, allowed_hosts=[checked_host("allowed_hosts", name) for name in allowed_hosts]),
             Middleware(Catching, failed=observing.request_failed),
             Middleware(NoUpgrades),
             Middleware(Bounded, limits=bounds),

@@ -1,7 +1,7 @@
 """One WebSocket of a client: hello, sound both ways, and its end."""
 
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import Any
 
 import anyio
@@ -16,7 +16,7 @@ from discussion_helper.voice.remote_playback import FRAME_S, LEAD_S
 from discussion_helper.voice.remote_talk import RemoteTalk
 from discussion_helper.web.audio_line import AudioLine
 from discussion_helper.web.audio_wire import LONGEST_S, MOST_BYTES, SHORTEST_S, parse
-from discussion_helper.web.audit import Audit
+from discussion_helper.web.audit import Audit, Microphone
 from discussion_helper.web.live import Live
 from discussion_helper.web.origins import client_of
 
@@ -55,7 +55,9 @@ class AudioConnection:
         """`audit` has an entry for each microphone that opens and closes."""
         self._socket = socket
         self._audit = audit
-        self._is_noted = False
+        self._microphone: Microphone | None = None
+        """As the audit has it."""
+        self._held = ExitStack()
         self._talk = talk
         self._live = live
         self._scope = anyio.CancelScope()
@@ -75,8 +77,8 @@ class AudioConnection:
                         start_in(tasks, part)
                     start_in(tasks, self._watch)
         finally:
+            self._held.close()
             if self._client is not None:
-                self._note(is_open=False)
                 self._talk.link.detach(self._client, leaves=self._leaves)
             with anyio.CancelScope(shield=True):
                 await self._line.close(is_broken=self._is_broken)
@@ -137,6 +139,8 @@ class AudioConnection:
             self._line.end(_OWNED, _OWNED_ERROR)
             return
         self._client, self._rate = client, hello.rate
+        microphone = self._audit.remote(self._talk.session.id, client_of(self._socket), client.name)
+        self._microphone = self._held.enter_context(microphone)
         self._note(is_open=True)
         self._line.put(
             {
@@ -152,11 +156,8 @@ class AudioConnection:
 
     def _note(self, *, is_open: bool) -> None:
         """On record: whose microphone it is."""
-        if is_open is not self._is_noted:
-            about = {"where": "remote", "session": self._talk.session.id, "by": client_of(self._socket)}
-            about["name"] = self._client.name if self._client is not None else ""
-            self._audit.note("microphone_opened" if is_open else "microphone_closed", **about)
-            self._is_noted = is_open
+        if self._microphone is not None:
+            self._microphone.is_now(is_open)
 
     def _lose(self) -> None:
         self._line.end(_TAKEN, {"type": "taken"})

@@ -1,9 +1,8 @@
 """What somebody may want to know afterwards: who opened a microphone, who was let in, who was not."""
 
 import logging
-from collections import deque
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -16,11 +15,10 @@ from starlette.routing import Route
 from discussion_helper.background import LET_GO_S, Background
 from discussion_helper.session import Session
 from discussion_helper.web.encoding import Answer
+from discussion_helper.web.entries import Entries
 
-__all__ = ["KEPT", "LONGEST", "NAME", "Audit"]
+__all__ = ["LONGEST", "NAME", "Audit", "Microphone"]
 
-KEPT = 1000
-"""Entries; older ones are in the log alone."""
 LONGEST = 200
 """Characters of what a client says of itself."""
 NAME = "discussion_helper.audit"
@@ -34,19 +32,20 @@ class Audit:
     """The last entries, the newest first, and a line of the log for each. No token and no password is in any."""
 
     def __init__(self) -> None:
-        self._entries: deque[Mapping[str, Any]] = deque(maxlen=KEPT)
+        self._entries = Entries()
+        self._remote: dict[str, Microphone] = {}
         self.routes = [Route("/audit", self._list, methods=["GET"])]
 
     def note(self, kind: str, **details: str | None) -> None:
         """Something happened. What is None is left out; the others are cut to LONGEST characters of one line."""
         told = {name: _line(text) for name, text in details.items() if text is not None}
-        self._entries.appendleft({"at": datetime.now(UTC).isoformat(timespec="milliseconds"), "kind": kind, **told})
+        self._entries.add({"at": datetime.now(UTC).isoformat(timespec="milliseconds"), "kind": kind, **told})
         _log.info("%s%s", kind, "".join(f" {name}={text}" for name, text in told.items()))
 
     @property
     def entries(self) -> list[Mapping[str, Any]]:
         """The newest first."""
-        return list(self._entries)
+        return self._entries.newest_first
 
     @asynccontextmanager
     async def local(self, opening: AbstractAsyncContextManager[Session], by: str) -> AsyncIterator[Session]:
@@ -54,7 +53,8 @@ class Audit:
         microphone = None
         try:
             async with opening as session:
-                microphone = _Microphone(self, session.id, by)
+                microphone = Microphone(self, where="local", session=session.id, by=by)
+                microphone.is_now(True)
                 following = Background(partial(microphone.follow, session), name="the audit of a microphone").start()
                 try:
                     yield session
@@ -64,24 +64,41 @@ class Audit:
             if microphone is not None:
                 microphone.is_now(False)
 
+    @contextmanager
+    def remote(self, session_id: str, by: str, name: str) -> Iterator["Microphone"]:
+        """That of a client, which has the session's place inside the block: closed there, `by` whom it is."""
+        microphone = Microphone(self, where="remote", session=session_id, by=by, name=name)
+        self._remote[session_id] = microphone
+        try:
+            yield microphone
+        finally:
+            microphone.is_now(False)
+            if self._remote.get(session_id) is microphone:  # else another client has taken it
+                del self._remote[session_id]
+
+    def muted(self, session_id: str, on: bool, by: str) -> None:
+        """Somebody beside its client closed the microphone of a session at one, or opened it again."""
+        if (microphone := self._remote.get(session_id)) is not None:
+            microphone.is_now(not on, by=by)
+
     async def _list(self, _: Request) -> Response:
         return Answer(self.entries)
 
 
-class _Microphone:
-    """This machine's, of one session: opened with it, closed and opened again as the session tells."""
+class Microphone:
+    """Of one session: this machine's, opened and closed as the session tells, or a client's. Closed at first."""
 
-    def __init__(self, audit: Audit, session_id: str, by: str) -> None:
+    def __init__(self, audit: Audit, **about: str) -> None:
+        """`about`: what stands in each entry."""
         self._audit = audit
-        self._about = {"where": "local", "session": session_id, "by": by}
+        self._about = about
         self._is_open = False
-        self.is_now(True)
 
-    def is_now(self, is_open: bool) -> None:
-        """Note it, if it is news."""
+    def is_now(self, is_open: bool, **other: str) -> None:
+        """Note it, if it is news. `other`: of this entry alone, in the place of what stands in each."""
         if is_open is not self._is_open:
             self._is_open = is_open
-            self._audit.note("microphone_opened" if is_open else "microphone_closed", **self._about)
+            self._audit.note("microphone_opened" if is_open else "microphone_closed", **(self._about | other))
 
     async def follow(self, session: Session) -> None:
         """Until the session ends."""

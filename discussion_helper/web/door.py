@@ -5,11 +5,12 @@ from starlette.responses import RedirectResponse, Response
 
 from discussion_helper.web.audit import Audit
 from discussion_helper.web.keys import Keys
-from discussion_helper.web.limits import Limits
+from discussion_helper.web.limits import Limits, raised_by
 from discussion_helper.web.origins import address_of, port_of
 from discussion_helper.web.passwords import Password
 from discussion_helper.web.problems import answer_of
 from discussion_helper.web.rates import Rates
+from discussion_helper.web.strangers import tell_known
 
 __all__ = ["LOGIN", "STRANGERS", "Door", "cookie_name"]
 
@@ -37,7 +38,7 @@ class Door:
         """None = whoever asks is let in."""
         linked = _is_link(asked)
         if not self.keys.required or self._has_cookie(asked):
-            return self._often(asked, self._known) or (RedirectResponse("/", status_code=303) if linked else None)
+            return self._welcome(asked) or (RedirectResponse("/", status_code=303) if linked else None)
         shown = asked.query_params["token"] if linked else _bearer(asked)
         if shown is not None:
             return self._refusal_of(asked, shown) or (self.let_in(asked, "link") if linked else None)
@@ -50,11 +51,16 @@ class Door:
         if self.keys.guessable and self._wrong["token"].wait_s(address_of(asked)):
             return self.stranger(asked) or self.guess(asked, "token")
         if self.keys.is_token(shown):
-            return self._often(asked, self._known)
+            return self._welcome(asked)
         refused = self.stranger(asked) or self.guess(asked, "token")
         if refused is None:
             self.failed(asked, "token")
         return refused or _unknown()
+
+    def _welcome(self, asked: HTTPConnection) -> Response | None:
+        """Of one who may come in: their connection is a stranger's no more, however often they ask."""
+        tell_known(asked.scope)
+        return self._often(asked, self._known)
 
     def stranger(self, asked: HTTPConnection) -> Response | None:
         """An answer to one who may not come in, and asks too often."""
@@ -63,7 +69,7 @@ class Door:
     def guess(self, asked: HTTPConnection, by: str) -> Response | None:
         """Count a guess of this address, of the "token" or the "password"; an answer if there were too many of it."""
         wait_s = self._wrong[by].take(address_of(asked))
-        return _too_often(wait_s, f"Too many wrong {by}s came from there.") if wait_s else None
+        return _too_often(wait_s, f"Too many wrong {by}s came from there.", "wrong_a_minute") if wait_s else None
 
     def failed(self, asked: HTTPConnection, by: str) -> None:
         """Put it on record."""
@@ -91,13 +97,14 @@ class Door:
 
     def _often(self, asked: HTTPConnection, rates: Rates) -> Response | None:
         wait_s = rates.take(address_of(asked))
-        return _too_often(wait_s, "Requests come too fast.") if wait_s else None
+        return _too_often(wait_s, "Requests come too fast.", "rate") if wait_s else None
 
 
-def _too_often(wait_s: float, what: str) -> Response:
+def _too_often(wait_s: float, what: str, limit: str) -> Response:
     """429, and when to come back."""
     seconds = max(1, -int(-wait_s // 1))
-    return answer_of(429, what, f"Ask again in {seconds} s.", {"Retry-After": str(seconds)})
+    fix = f"Ask again in {seconds} s, or raise the limit ({raised_by(limit)})."
+    return answer_of(429, what, fix, {"Retry-After": str(seconds)})
 
 
 def _is_link(asked: HTTPConnection) -> bool:

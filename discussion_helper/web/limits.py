@@ -1,10 +1,16 @@
 """How much anybody may ask of the server."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
 from discussion_helper.errors import SettingError
 
-__all__ = ["Limits"]
+__all__ = ["SLOWEST", "Limits", "raised_by"]
+
+SLOWEST = 4096
+"""Bytes a second of a body; slower than a telephone line of 1996 is nobody who means it."""
+_OPTIONS: Mapping[str, str] = {"remote": "--talks", "abandoned_s": "--abandon-after"}
+"""Of `discussion-helper serve`, for those of the limits that have one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +28,19 @@ class Limits:
     watchers: int = 64
     """Streams of one session that are followed or answered at the same time."""
     all_watchers: int = 1500
-    """Of all sessions; each is a connection, of which the server takes 2048."""
+    """Of all sessions; each is a connection."""
+    connections: int = 2048
+    """At the same time; strangers' too, of which there are fewer than what this leaves beside `all_watchers`."""
+    strangers: int = 512
+    """Of them those on which nothing has come yet that lets anybody in: with more, the oldest is closed."""
+    strangers_of_one: int = 256
+    """Of one address (64 bits of IPv6); not of a proxy that is trusted."""
     body: int = 64 * 1024
     """Bytes of a request's body."""
     request_s: float = 60.0
     """Until an answer begins: a first look at the models takes some seconds."""
     body_s: float = 10.0
-    """Until a request's body is there."""
+    """Between two pieces of a request's body. The whole of it has as long, and 1 s more for each 4 KiB of `body`."""
     send_s: float = 30.0
     """How long a watcher may leave a full connection unread before that is closed; it can resume then."""
     held_bytes: int = 1024 * 1024
@@ -38,8 +50,9 @@ class Limits:
 
     headers: int = 32 * 1024
     """Bytes of a request's headers."""
-    headers_s: float = 10.0
-    """Until a request's headers are there; the server closes the connection then."""
+    headers_s: float = 5.0
+    """Until a request's headers are there, or a connection is encrypted; the server closes it then. So long, too, may
+    the rest of a body still come that was answered before."""
     rate: float = 200.0
     """Requests a second of one address; `Door.STRANGERS` of them without the token."""
     rate_of_all: float = 400.0
@@ -49,8 +62,19 @@ class Limits:
     wrong_a_minute: float = 10.0
     """Wrong tokens and passwords of one address; ten times as many of all."""
 
+    @property
+    def whole_body_s(self) -> float:
+        """Until a request's whole body is there, however it comes."""
+        return self.body_s + self.body / SLOWEST
+
     def __post_init__(self) -> None:
         for field in fields(self):
             if not getattr(self, field.name) > 0:
                 what = f"{field.name}: {getattr(self, field.name)!r} is no limit."
                 raise SettingError(what, fix="Use a number above 0.")
+
+
+def raised_by(field: str) -> str:
+    """How whoever runs the server raises that limit, for an error's fix."""
+    option = _OPTIONS.get(field)
+    return f"{f'serve {option}, ' if option else ''}create_app: Limits.{field}"

@@ -11,7 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from discussion_helper.event_loop import start_in
 from discussion_helper.waiters import Waiters
-from discussion_helper.web.limits import Limits
+from discussion_helper.web.limits import Limits, raised_by
 from discussion_helper.web.problems import Problem
 
 __all__ = ["ALL", "LAST_CHUNK_S", "Lasting", "Live", "LiveResponse"]
@@ -95,10 +95,10 @@ class Live:
             raise Problem(503, "The server stops.", fix="Try again when it runs.")
         if self._watchers[session_id] >= self.limits.watchers:
             what = f"{self._watchers[session_id]} watchers follow this session, and no more may."
-            raise Problem(503, what, fix="Close one of them.")
+            raise Problem(503, what, fix=_fix("watchers"))
         if self._watchers.total() >= self.limits.all_watchers:
             what = f"{self._watchers.total()} watchers follow sessions here, and no more may."
-            raise Problem(503, what, fix="Close one of them.")
+            raise Problem(503, what, fix=_fix("all_watchers"))
         self._count(session_id, 1)
         try:
             yield
@@ -209,6 +209,10 @@ class LiveResponse(Response):
     async def _end_with_server(self, scope: anyio.CancelScope) -> None:
         await self._live.closed()
         scope.cancel()
+
+
+def _fix(limit: str) -> str:
+    return f"Close one of them, or raise the limit ({raised_by(limit)})."
 
 
 def _of_sessions(answers: Counter[str]) -> int:

@@ -23,7 +23,7 @@ from discussion_helper.web.audit import Audit
 from discussion_helper.web.bodies import OpeningBody
 from discussion_helper.web.fakes import echo_responder, fake_session
 from discussion_helper.web.held import Held
-from discussion_helper.web.limits import Limits
+from discussion_helper.web.limits import Limits, raised_by
 from discussion_helper.web.live import Live
 from discussion_helper.web.problems import Problem
 from discussion_helper.web.sockets import RemoteTalks
@@ -102,7 +102,8 @@ class Opener:
         if body.turns and (body.kind, body.transport) != ("voice", "fake"):
             raise Problem(422, "turns: only a fake voice session has a script.", fix="Leave it out.")
         if self._is_full and not await self._ended_unused():
-            raise Problem(503, f"{self._most} sessions are open, and no more may be.", fix="Close one of them.")
+            fix = f"Close one of them, or raise the limit ({raised_by('sessions')})."
+            raise Problem(503, f"{self._most} sessions are open, and no more may be.", fix=fix)
         self._opening += 1
         try:
             if body.kind == "text":

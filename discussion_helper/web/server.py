@@ -14,6 +14,7 @@ from starlette.applications import Starlette
 from discussion_helper.errors import SettingError
 from discussion_helper.web.audio_wire import MOST_BYTES
 from discussion_helper.web.http1 import Http1
+from discussion_helper.web.strangers import Strangers, among
 from discussion_helper.web.websockets1 import WebSockets1
 
 __all__ = ["ENDING_S", "GRACE_S", "MICROPHONES_S", "Server", "bound_socket"]
@@ -24,7 +25,10 @@ MICROPHONES_S = 0.4
 """How much of it the sessions on this machine's microphone may take, which end before the others."""
 GRACE_S = 1
 """How long what runs after that may take to end; then it is cancelled."""
-_CONNECTIONS = 2048
+_AT_ONCE = 32
+"""Connections that are taken before those that came earlier are read: else many new ones delay a request."""
+_WAITING = 2048
+"""Those that the system keeps until they are taken."""
 _log = logging.getLogger(__name__)
 
 
@@ -61,16 +65,18 @@ class Server(uvicorn.Server):
         `hurried` is called by the handler of a second signal, with its number. `tls`: encrypts (`tls_context`).
         `proxies`: addresses, or networks, whose X-Forwarded-For and -Proto tell who asks, and how; nobody else's do.
 
+        Raises SettingError for a proxy that is no address.
+
         `ending` closes the sessions: their watchers are then told how it ended, before their connections close. No
         access log: it would hold the link's token.
         """
         limits = app.state.live.limits
+        strangers = Strangers(of_one=limits.strangers_of_one, of_all=limits.strangers, trusted=among(proxies))
         super().__init__(
             uvicorn.Config(
                 app,
-                http=Http1.within(limits.headers_s),
+                http=Http1.within(limits, strangers, tls),
                 h11_max_incomplete_event_size=limits.headers,
-                ssl_context_factory=None if tls is None else lambda *_: tls,
                 ws=WebSockets1,
                 ws_max_size=MOST_BYTES,
                 ws_per_message_deflate=False,  # of sound there is little to save, and each connection would take 300 kB
@@ -81,7 +87,7 @@ class Server(uvicorn.Server):
                 proxy_headers=bool(proxies),
                 forwarded_allow_ips=list(proxies),
                 lifespan="on",
-                limit_concurrency=_CONNECTIONS,
+                backlog=_AT_ONCE,
                 timeout_graceful_shutdown=GRACE_S,
             )
         )
@@ -95,6 +101,8 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """See uvicorn."""
         await super().startup(sockets)
+        for listening in sockets or ():
+            listening.listen(_WAITING)
         if self.started and self._tell_started is not None:
             self._tell_started()
 

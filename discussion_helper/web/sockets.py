@@ -18,6 +18,7 @@ from discussion_helper.web.audio_connection import AudioConnection
 from discussion_helper.web.audio_wire import SUBPROTOCOL
 from discussion_helper.web.audit import Audit
 from discussion_helper.web.held import LEAVE_S
+from discussion_helper.web.limits import raised_by
 from discussion_helper.web.live import Live
 from discussion_helper.web.problems import Problem, answer_of
 from discussion_helper.web.upgrades import refuse
@@ -54,7 +55,8 @@ class RemoteTalks:
         """The session that `opening` gives, which is among them meanwhile. Raises Problem when there are too many."""
         if not await self._has_room():
             what = f"{self._most} sessions are at a client's microphone, and no more may be."
-            raise Problem(503, what, fix="Close one of them, or open a text session.")
+            fix = f"Close one of them, open a text session, or raise the limit ({raised_by('remote')})."
+            raise Problem(503, what, fix=fix)
         place = object()
         self._places[place] = None
         try:

@@ -13,11 +13,13 @@ from discussion_helper.registry import Sessions
 from discussion_helper.session import Session
 from discussion_helper.text.inputs import EventContext, UserMessageEvent
 from discussion_helper.text.stream import Stream
+from discussion_helper.web.audit import Audit
 from discussion_helper.web.bodies import MessageBody, MuteBody, SayBody, SpeakBody, read_body
 from discussion_helper.web.encoding import Answer
 from discussion_helper.web.feed import OUTPUT_KINDS, checked_kinds
 from discussion_helper.web.live import Live, LiveResponse
 from discussion_helper.web.ndjson import USUAL_KINDS, TurnStream
+from discussion_helper.web.origins import client_of
 from discussion_helper.web.problems import Problem
 from discussion_helper.web.session_routes import session_of
 
@@ -30,9 +32,11 @@ PROVENANCE = "http"
 class TurnRoutes:
     """Handlers, and their routes."""
 
-    def __init__(self, sessions: Sessions[Any], live: Live) -> None:
+    def __init__(self, sessions: Sessions[Any], live: Live, audit: Audit) -> None:
+        """`audit` has an entry for each microphone of a client that is opened or closed here."""
         self._sessions = sessions
         self._live = live
+        self._audit = audit
         self.routes = [
             Route("/sessions/{session_id}/say", self._say, methods=["POST"]),
             Route("/sessions/{session_id}/speak", self._speak, methods=["POST"]),
@@ -83,6 +87,7 @@ class TurnRoutes:
             await session.mute(on)
         except RuntimeError as refused:
             raise Problem(409, f"No microphone: {refused}.", fix="Mute the microphone where it is.") from None
+        self._audit.muted(session.id, on, client_of(request))  # of this machine's own the session tells
         return Answer({"muted": on})
 
     def _voice(self, request: Request, fix: str = "Push to talk in a voice session.") -> Session:

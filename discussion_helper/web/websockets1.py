@@ -3,14 +3,13 @@
 import asyncio
 from typing import Any
 
-from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
-
 from discussion_helper.web.http1 import LAST_BYTES_S
+from discussion_helper.web.peer_frames import PeerFrames
 
 __all__ = ["WebSockets1"]
 
 
-class WebSockets1(WebSocketsSansIOProtocol):
+class WebSockets1(PeerFrames):
     """uvicorn 0.54 would log an error for a handshake that was answered with a refusal.
 
     It would keep a connection that nobody reads, and what was written to it, until that is read, which may be never;

@@ -231,6 +231,36 @@ async def test_a_client_that_plays_nothing_of_what_it_has_is_dead() -> None:
     assert 4008 == peer.code
 
 
+async def test_a_client_that_tells_for_ever_of_the_same_place_is_dead() -> None:
+    async with placed() as place:
+        peer = await place.client()
+        began_s = anyio.current_time()
+        place.link.playback.write(1, np.full(RATE, 0.5, np.float32))
+        for _ in range(120):
+            await anyio.sleep(0.1)
+            if peer.code is None:
+                peer.say(type="played", reply=1, sample=0, at=anyio.current_time(), state="playing")
+
+    assert 4008 == peer.code
+    assert DEAD_S <= peer.closed_at_s - began_s <= 10.0
+
+
+async def test_a_reply_that_was_paused_for_long_and_cut_leaves_its_client_the_time_of_the_next() -> None:
+    async with placed() as place:
+        peer, playback = await place.client(), place.link.playback
+        playback.write(1, np.full(RATE, 0.5, np.float32))
+        playback.pause(1)
+        playback.write(2, np.full(RATE, 0.5, np.float32))
+        for number in range(30):
+            await anyio.sleep(1.0)
+            peer.say(type="pong", n=number)
+        playback.halt(1)
+        await anyio.sleep(PING_S)
+        left = peer.code
+
+    assert left is None
+
+
 async def test_sound_goes_down_in_frames_of_20_ms_with_their_numbers() -> None:
     ahead = round(LEAD_S / FRAME_S)
     async with placed() as place:
@@ -391,6 +421,23 @@ async def test_the_server_s_end_closes_it() -> None:
         place.live.close()
 
         assert 1001 == await closed(peer)
+
+
+async def test_who_mutes_a_client_from_elsewhere_is_on_record_and_the_same_is_not_told_twice() -> None:
+    async with placed() as place:
+        peer = await place.client(name="Chrome")
+        for on in (True, True, False, True):
+            place.audit.muted(place.session.id, on, "10.0.0.9 another")
+        place.audit.muted("another session", True, "10.0.0.9 another")
+        peer.say(type="bye")
+        await closed(peer)
+        await place.left()
+        place.audit.muted(place.session.id, False, "10.0.0.9 another")
+
+    told = [(entry["kind"].removeprefix("microphone_"), entry["by"]) for entry in reversed(place.audit.entries)]
+    other = "10.0.0.9 another"
+    assert [("opened", "10.0.0.1 a test"), ("closed", other), ("opened", other), ("closed", other)] == told
+    assert {"Chrome"} == {entry["name"] for entry in place.audit.entries}
 
 
 async def test_mute_closes_the_microphone_and_is_on_record() -> None:

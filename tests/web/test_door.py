@@ -173,7 +173,8 @@ async def test_watchers_of_all_sessions_are_limited(app_of: AppOf, serving: Any)
         async with client.stream("GET", f"{urls[0]}/events"), client.stream("GET", f"{urls[1]}/events"):
             refused = await client.get(f"{urls[2]}/events")
 
-    assert (503, "Close one of them.") == (refused.status_code, refused.json()["fix"])
+    fix = "Close one of them, or raise the limit (create_app: Limits.all_watchers)."
+    assert (503, fix) == (refused.status_code, refused.json()["fix"])
 
 
 async def test_headers_are_limited(app_of: AppOf, client_of: ClientOf) -> None:

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discussion_helper.web import rates
-from discussion_helper.web.audit import KEPT, LONGEST, NAME, Audit
+from discussion_helper.web.audit import LONGEST, NAME, Audit
+from discussion_helper.web.entries import KEPT
 from discussion_helper.web.rates import ADDRESSES, Rates
 
 
@@ -78,7 +79,7 @@ def test_the_audit_keeps_the_newest_and_lets_nobody_write_a_line_of_the_log(capl
     audit.note("login_failed", by="x\n2026 token_rotated\x1b[0m" + "y" * 1000, address=None)
 
     newest, second, *_ = audit.entries
-    assert len(audit.entries) == KEPT
+    assert len(audit.entries) == KEPT + 1  # of each kind
     assert {"at", "kind", "by"} == newest.keys()
     assert LONGEST == len(newest["by"])
     assert newest["by"].isprintable()

@@ -352,7 +352,8 @@ async def test_no_more_sessions_than_may_be(app_of: AppOf, client_of: ClientOf) 
         again = await client.post("/sessions", json=FAKE)
 
     assert [201, 201, 201, 503] == [answer.status_code for answer in answers]
-    assert (201, "Close one of them.") == (again.status_code, answers[3].json()["fix"])
+    fix = "Close one of them, or raise the limit (create_app: Limits.sessions)."
+    assert (201, fix) == (again.status_code, answers[3].json()["fix"])
 
 
 async def test_a_thousand_sessions_and_not_one_more(app_of: AppOf, client_of: ClientOf) -> None:
