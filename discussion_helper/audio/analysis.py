@@ -15,6 +15,7 @@ from discussion_helper.audio.frames import Samples
 __all__ = [
     "AUDIBLE_DBFS",
     "GOES_ON",
+    "HELD_S",
     "HOLE_DBFS",
     "HOLE_S",
     "RUN",
