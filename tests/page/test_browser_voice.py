@@ -51,7 +51,7 @@ def microphone(file: Path, *parts: Samples) -> Path:
 
 
 class Line:
-    """What goes over a page's sockets, with the browser's own times."""
+    """What goes over a page's sockets for audio, with the browser's own times."""
 
     def __init__(self, page: Page) -> None:
         self.voiced_s: list[float] = []
@@ -62,6 +62,8 @@ class Line:
         page.on("websocket", self._follow)
 
     def _follow(self, socket: WebSocket) -> None:
+        if not socket.url.endswith("/audio"):
+            return  # of the session's events
         socket.on("framesent", self._take)
         socket.on("framereceived", self._hear)
 

@@ -318,7 +318,7 @@ async def test_clicks_on_a_page_with_a_slow_microphone_leave_what_the_server_kno
         await page.evaluate("document.getElementById('mute').click()")
         await page.evaluate("location.hash = ''")
         await expect(page.locator("#floor-text")).to_have_text(re.compile("Choose"))
-        await page.wait_for_function("streams.length > 3 && window.live() === 0")
+        await page.wait_for_function("() => streams.length > 3 && window.live() === 0")
         await app.state.sessions.aclose()
 
 
