@@ -14,7 +14,7 @@ from discussion_helper.web import create_app
 pytestmark = [pytest.mark.anyio, pytest.mark.browser]
 
 TOKEN = "a-token-for-the-page"
-LONG = "Ab3" * 1_700
+LONG = "Abc" * 1_700
 HIGHEST = 200
 WIDER = """() => {
   const width = document.documentElement.clientWidth;
