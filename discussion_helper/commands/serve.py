@@ -20,7 +20,6 @@ from discussion_helper.commands.serve_limits import add_limits, limits_of
 from discussion_helper.commands.serve_link import Link, rotating, show_audit
 from discussion_helper.commands.talk_options import add_parts, add_turn_policy
 from discussion_helper.errors import SettingError
-from discussion_helper.policy import Policy
 from discussion_helper.settings import Settings
 
 if TYPE_CHECKING:
@@ -79,16 +78,17 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def settings_of(arguments: argparse.Namespace) -> Settings:
-    """The settings of its sessions. Their policy is that of those by voice that bring no `turn_policy` of their own.
+    """The settings of its sessions. Their policy is that of those by voice, as far as they bring none of their own.
 
     Raises SettingError.
     """
+    parts = chosen_parts(arguments)
     return replace(
-        chosen_parts(arguments),
+        parts,
         system=arguments.system,
         tools=arguments.tools,
         filler=arguments.filler,
-        policy=Policy(turn_policy=arguments.turn_policy, wake_word=arguments.wake_word),
+        policy=replace(parts.policy, turn_policy=arguments.turn_policy, wake_word=arguments.wake_word),
     )
 
 

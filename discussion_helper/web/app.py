@@ -70,8 +70,8 @@ def create_app(
     `system` in the thread's metadata, as `text_app.step_for` does. `open_voice`: opens sessions on this machine's
     devices. `open_remote`: on a client's; without it who is remote only types. `open_responder`: what
     answers then (without it: an echo). `open_fake`: sessions of other fakes than the public ones. `examine`: what
-    /health tells. `policy`: of sessions on this machine's devices, as far as they bring none. `keep`: what is
-    said by voice, as threads, unless a session is opened with `"keep": false`. `routes`: more of them,
+    /health tells. `policy`: of sessions at a microphone, this machine's or a client's, as far as they bring none.
+    `keep`: what is said by voice, as threads, unless a session is opened with `"keep": false`. `routes`: more of them,
     behind the same door; one for "/" is the page. `allowed_hosts`: names of this server beside those of the loopback
     interface.
     `app.state.live.close()` ends every stream; a server calls it when it begins to stop, as `web.Server` does.

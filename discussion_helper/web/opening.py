@@ -66,7 +66,7 @@ class Opener:
     ) -> None:
         """`most`: live sessions in the registry, `most_remote` of them at a client's microphone.
 
-        `policy`: of sessions on this machine's devices that bring none.
+        `policy`: of sessions at a microphone, this machine's or a client's, as far as they bring none.
 
         `audit`: has an entry for each microphone. `live`: knows who watches, by which a session for clients'
         microphones that nobody is at any more ends. `keep`: what is said by voice, where nothing else is asked for.
@@ -98,7 +98,7 @@ class Opener:
 
         Raises Problem, SettingError, ThreadNotFoundError, and what a missing part raises.
         """
-        policy = body.checked_policy(self._policy if body.transport == "local" else Policy())
+        policy = body.checked_policy(Policy() if body.transport == "fake" else self._policy)
         if body.turns and (body.kind, body.transport) != ("voice", "fake"):
             raise Problem(422, "turns: only a fake voice session has a script.", fix="Leave it out.")
         if self._is_full and not await self._ended_unused():

@@ -17,6 +17,7 @@ from discussion_helper.registry import Sessions
 from discussion_helper.responder.endpoint import EndpointResponder
 from discussion_helper.session import Session
 from discussion_helper.testing import EchoResponder, ScriptedListener, SilentVoice
+from discussion_helper.testing.remote import fake_remote_talk
 from discussion_helper.text import Manager
 from discussion_helper.text.providers.scripted import FOREVER, ScriptedProvider
 from discussion_helper.web import Limits, Wish, bound_socket
@@ -115,7 +116,7 @@ async def test_a_local_session_has_its_devices_for_as_long_as_it_lasts(
     assert ["open", "closed"] * 2 == held
 
 
-async def test_a_local_session_has_the_servers_policy_as_far_as_it_brings_none(
+async def test_a_session_at_a_microphone_has_the_servers_policy_as_far_as_it_brings_none(
     app_of: AppOf, client_of: ClientOf
 ) -> None:
     made: list[Policy] = []
@@ -125,15 +126,23 @@ async def test_a_local_session_has_the_servers_policy_as_far_as_it_brings_none(
         made.append(wish.policy)
         yield Session(ScriptedListener([], stays_open=True), EchoResponder(), SilentVoice(), wish.policy)
 
-    usual = Policy(turn_policy="wake_word", wake_word="hey_jarvis")
-    async with client_of(app_of(open_voice=devices, policy=usual)) as client:
-        await client.post("/sessions", json={"max_reply_sentences": 2})
-        await client.post("/sessions", json={"turn_policy": "open"})
-        wrong = await client.post("/sessions", json={"turn_policy": "closed"})
-        fake = (await client.post("/sessions", json=FAKE)).status_code
+    def remote(wish: Wish) -> Any:
+        made.append(wish.policy)
+        return fake_remote_talk((), policy=wish.policy)
 
-    assert [replace(usual, max_reply_sentences=2), replace(usual, turn_policy="open")] == made
-    assert (422, 201) == (wrong.status_code, fake)
+    usual = Policy(turn_policy="push_to_talk", barge_in_min_words=2)
+    async with client_of(app_of(open_voice=devices, open_remote=remote, policy=usual)) as client:
+        for transport in ("local", "remote"):
+            await client.post("/sessions", json={"transport": transport, "turn_policy": "open"})
+            at = await client.post("/sessions", json={"transport": transport, "max_reply_sentences": 2})
+        pressed = await client.post(f"{at.json()['url']}/press")
+        wrong = await client.post("/sessions", json={"turn_policy": "closed"})
+        fake = (await client.post("/sessions", json=FAKE)).json()
+
+    assert [replace(usual, turn_policy="open"), replace(usual, max_reply_sentences=2)] * 2 == made
+    assert "push_to_talk" == at.json()["turn_policy"]
+    assert "No key: the microphone is muted." == pressed.json()["error"]  # there is one: nobody is at it yet
+    assert (422, "open") == (wrong.status_code, fake["turn_policy"])
 
 
 @pytest.mark.parametrize(
