@@ -100,7 +100,7 @@ def create_app(
         *HealthRoute(registry, examine, _uses(open_remote, manager), keeps=keep).routes,
         *SessionRoutes(registry, opener, live).routes,
         *TurnRoutes(registry, live, audit).routes,
-        *ThreadRoutes(registry, opener).routes,
+        *ThreadRoutes(opener).routes,
         *Sockets(registry, opener.talks, live, audit).routes,
         *TokenRoutes(door).routes,
         *audit.routes,

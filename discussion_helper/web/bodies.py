@@ -101,6 +101,9 @@ class OpeningBody:
         if self.keep is False and self.kind == "text":
             what = "keep: what is said in writing is always kept, as a thread."
             raise Problem(422, what, fix="Leave it out, and DELETE /threads/ID afterwards.")
+        if self.keep is False and self.thread_id is not None:
+            what = "keep: what is said in a session on a stored thread is always kept there."
+            raise Problem(422, what, fix="Leave it out, or thread_id.")
         if self.system is not None:
             _check_words("system", self.system)
             if len(self.system) > LONGEST_SYSTEM:

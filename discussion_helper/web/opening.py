@@ -29,6 +29,7 @@ from discussion_helper.web.problems import Problem
 from discussion_helper.web.sockets import RemoteTalks
 from discussion_helper.web.typed import NoLoudspeaker, NoMicrophone
 from discussion_helper.web.wish import Wish
+from discussion_helper.web.writers import Writers
 
 __all__ = ["OpenFake", "OpenRemote", "OpenResponder", "OpenVoice", "Opener"]
 
@@ -92,6 +93,8 @@ class Opener:
         self._held: set[Held] = set()
         self.talks = RemoteTalks(most_remote)
         """Those whose client brings the microphone."""
+        self.writers = Writers(sessions)
+        """Of the stored threads."""
 
     async def open(self, body: OpeningBody, *, by: str = "") -> Session | Stream:
         """A running session; `by` names who asked.
@@ -106,16 +109,20 @@ class Opener:
             raise Problem(503, f"{self._most} sessions are open, and no more may be.", fix=fix)
         self._opening += 1
         try:
-            if body.kind == "text":
-                return await self._open_text(body.thread_id, body.system)
-            thread = await self._thread_for(body)
-            wish = Wish(tuple(body.turns), body.voice, body.language, policy, thread, body.system)
-            session = await self._open_voice_session(body.transport, wish, by)
-            session.transport = body.transport
-            session.kept_in = "" if thread is None else thread.id
-            return session
+            with self.writers.opening(body.thread_id, by_voice=body.kind == "voice"):
+                return await self._open(body, policy, by)
         finally:
             self._opening -= 1
+
+    async def _open(self, body: OpeningBody, policy: Policy, by: str) -> Session | Stream:
+        if body.kind == "text":
+            return await self._open_text(body.thread_id, body.system)
+        thread = await self._thread_for(body)
+        wish = Wish(tuple(body.turns), body.voice, body.language, policy, thread, body.system)
+        session = await self._open_voice_session(body.transport, wish, by)
+        session.transport = body.transport
+        session.kept_in = "" if thread is None else thread.id
+        return session
 
     @property
     def _is_full(self) -> bool:

@@ -1,18 +1,14 @@
 """/threads: what is stored."""
 
-from typing import Any
-
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from discussion_helper.registry import Sessions
 from discussion_helper.text.errors import ThreadNotFoundError
 from discussion_helper.text.threads.base import checked_id
 from discussion_helper.text.threads.document import document_of, entries_of
 from discussion_helper.web.encoding import Answer
 from discussion_helper.web.opening import Opener
-from discussion_helper.web.problems import Problem
 
 __all__ = ["ThreadRoutes"]
 
@@ -20,8 +16,7 @@ __all__ = ["ThreadRoutes"]
 class ThreadRoutes:
     """Handlers, and their routes."""
 
-    def __init__(self, sessions: Sessions[Any], opener: Opener) -> None:
-        self._sessions = sessions
+    def __init__(self, opener: Opener) -> None:
         self._opener = opener
         self.routes = [
             Route("/threads", self._list, methods=["GET"]),
@@ -39,9 +34,7 @@ class ThreadRoutes:
     async def _delete(self, request: Request) -> Response:
         thread_id = checked_id(request.path_params["thread_id"])
         store = self._opener.manager.store
-        session = self._sessions.get(thread_id)
-        if session is not None and not session.ended:
-            raise Problem(409, "A session is open on this thread.", fix=f"DELETE /sessions/{thread_id} first.")
-        if not await store.delete(thread_id):
-            raise ThreadNotFoundError(thread_id)
+        with self._opener.writers.deleting(thread_id):
+            if not await store.delete(thread_id):
+                raise ThreadNotFoundError(thread_id)
         return Response(status_code=204)
