@@ -28,11 +28,23 @@ def agent(text: str) -> Utterance:
         ([user("a" * 61 + "b")], "a" * 60),
         ([user("x" * 59 + " and more")], "x" * 59),
         ([user("水は" * 40)], "水は" * 30),
+        ([user("Hello" + " " * 7_000 + "there")], "Hello"),
+        ([user("می\u200cخواهم ❤\ufe0f")], "می\u200cخواهم ❤\ufe0f"),
+        ([user("\u202egnp.exe \u2067here\u2069")], "gnp.exe here"),
     ],
-    ids=["nothing", "blank", "agent", "user", "long", "cut-at-a-space", "no-spaces"],
+    ids=[
+        *("nothing", "blank", "agent", "user", "long", "cut-at-a-space", "no-spaces"),
+        *("far-apart", "joined", "turned-round"),
+    ],
 )
 def test_it_is_the_first_words_in_one_line(said: list[Utterance], title: str) -> None:
     assert title == title_of(said, ID)
+
+
+@pytest.mark.parametrize("code", [0x200B, 0x202E, 0x2003, 0x3164, 0x2060, 0xFEFF, 0xAD, 0x200D, 0xFE0F, 0xE0041])
+def test_what_nobody_sees_is_no_title(code: int) -> None:
+    assert "Aq3_x9-Z" == title_of([user(chr(code)), agent(f" {chr(code)} ")], ID)
+    assert "Hello." == title_of([user(chr(code)), user("Hello.")], ID)
 
 
 @pytest.mark.parametrize(
@@ -45,6 +57,18 @@ def test_it_is_the_first_words_in_one_line(said: list[Utterance], title: str) ->
 )
 def test_what_looks_like_a_key_is_left_out(secret: str) -> None:
     assert "use … for it" == title_of([user(f"use {secret} for it")], ID)
+
+
+@pytest.mark.parametrize("spaces", [5_960, 5_985, 5_990, 5_998, 5_999])
+@pytest.mark.parametrize("key", ["sk-abc123DEF456ghi789JKLmno", "sk-abcdefghijklmnopqrstuvwxyz-0123456789"])
+def test_of_one_that_begins_far_behind_no_head_is_shown(spaces: int, key: str) -> None:
+    title = title_of([user("use" + " " * (spaces - 3) + key + " more" * 20)], ID)
+
+    assert (title[:5], False) == ("use …", "sk" in title)
+
+
+def test_one_with_what_nobody_sees_in_it_is_one() -> None:
+    assert "use … for it" == title_of([user("use sk-live-abcDEF12345\u200b67890gh\u2060ijkl for it")], ID)
 
 
 def test_long_words_of_a_language_are_not() -> None:

@@ -176,9 +176,11 @@ TITLES = """async pairs => {
 
 async def test_a_title_is_the_same_in_both_languages(serving: Any, browsing: Any) -> None:
     pick = random.Random(2)
-    letters = "ab 1\n\t\x1f\x85\xa0\u2028\u3000水😀ß~!/"
+    letters = "ab 1\n\t\x1f\x85\xa0\u2028\u3000水😀ß~!/\u200b\u200d\u202e\u2003\u3164\ufe0f\U000e0041"
     words = ["".join(pick.choices(letters, k=pick.randrange(200))) for _ in range(300)]
     words += ["", " ", "sk-0123456789abcdefghij and more", "x" * 7_000, "a1" * 5_000, "水" * 5_000 + " a", "😀" * 70]
+    words += [" " * 5_990 + "sk-0123456789abcdefghij", "a" + "😀" * 5_994 + "sk-0123456789", "b" + " " * 7_000]
+    words += ["".join(pick.choices(letters[-7:], k=pick.randrange(4))) for _ in range(50)]
     talks = [
         [Utterance(pick.choice(["user", "agent"]), pick.choice(words)) for _ in range(pick.randrange(4))]
         for _ in range(400)

@@ -86,5 +86,16 @@ async def test_a_list_has_the_heads_and_tells_of_a_thread_that_cannot_be_read() 
         document = document_of(held)
 
     assert whole == {key: document[key] for key in ("id", "created_at", "updated_at", "turn_count", "first")}
-    assert (1, 60) == (whole["turn_count"], len(whole["first"]))
+    assert (1, 59) == (whole["turn_count"], len(whole["first"]))  # 60 without the last space
     assert ["id", "created_at", "updated_at", "error"] == list(broken)
+
+
+@pytest.mark.anyio
+async def test_the_first_words_hide_what_looks_like_a_key_as_a_title_does() -> None:
+    async with MemoryThreads() as store:
+        thread = await store.create()
+        for text in ("\u200b", "my key is sk-abc123DEF456ghi789JKLmno"):
+            await store.append(thread, Turn("user", (Text(text),)))
+        (entry,) = await entries_of(store)
+
+    assert ["my key is …"] * 2 == [entry["first"], document_of(thread)["first"]]

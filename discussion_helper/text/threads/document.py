@@ -9,11 +9,10 @@ from discussion_helper.text.outputs import TurnCompleteEvent, as_wire
 from discussion_helper.text.state import Turn
 from discussion_helper.text.threads.base import Thread, ThreadInfo, ThreadStore, info_of
 from discussion_helper.text.threads.codec import info_data, moment_data
+from discussion_helper.title import one_line
 
-__all__ = ["FIRST_CHARACTERS", "NOT_ANSWERED", "document_of", "entries_of", "unanswered"]
+__all__ = ["NOT_ANSWERED", "document_of", "entries_of", "unanswered"]
 
-FIRST_CHARACTERS = 60
-"""Of a thread's first words."""
 NOT_ANSWERED = "[not answered]"
 """How a question is marked for people: its answer was cancelled, failed, or has not come to its end."""
 
@@ -21,7 +20,8 @@ NOT_ANSWERED = "[not answered]"
 async def entries_of(store: ThreadStore) -> list[dict[str, Any]]:
     """The head of every thread, the newest change first: `{id, created_at, updated_at, turn_count, first}`.
 
-    Times are ISO 8601 in UTC. Where the turns cannot be read, `error` stands in the place of the last two.
+    Times are ISO 8601 in UTC. `first` are the user's first words, as a title has them. Where the turns
+    cannot be read, `error` stands in the place of the last two.
     """
     entries = []
     for info in await store.list():
@@ -72,8 +72,8 @@ def _turn(turn: Turn, *, answered: bool) -> dict[str, Any]:
 
 
 def _head(info: ThreadInfo, turns: Sequence[Turn]) -> dict[str, Any]:
-    first = next((turn.text for turn in turns if turn.role == "user" and turn.text.strip()), "")
-    return {**_dated(info), "turn_count": len(turns), "first": " ".join(first.split())[:FIRST_CHARACTERS]}
+    first = next(filter(None, (one_line(turn.text) for turn in turns if turn.role == "user")), "")
+    return {**_dated(info), "turn_count": len(turns), "first": first}
 
 
 def _dated(info: ThreadInfo) -> dict[str, Any]:
