@@ -30,9 +30,11 @@ class Door:
         self.audit = audit
         rate, of_all = limits.rate, limits.rate_of_all
         self._known = Rates(rate, of_all, burst_s=limits.burst_s)
-        self._strangers = Rates(rate * STRANGERS, of_all * STRANGERS, burst_s=limits.burst_s)
+        self._strangers = Rates(rate * STRANGERS, of_all * STRANGERS, burst_s=limits.burst_s, shared=True)
         a_minute = limits.wrong_a_minute
-        self._wrong = {by: Rates(a_minute / 60, a_minute / 6, burst_s=60.0) for by in ("token", "password")}
+        self._wrong = {
+            by: Rates(a_minute / 60, a_minute / 6, burst_s=60.0, shared=True) for by in ("token", "password")
+        }
 
     def refusal(self, asked: HTTPConnection) -> Response | None:
         """None = whoever asks is let in."""
@@ -68,8 +70,10 @@ class Door:
 
     def guess(self, asked: HTTPConnection, by: str) -> Response | None:
         """Count a guess of this address, of the "token" or the "password"; an answer if there were too many of it."""
-        wait_s = self._wrong[by].take(address_of(asked))
-        return _too_often(wait_s, f"Too many wrong {by}s came from there.", "wrong_a_minute") if wait_s else None
+        wrong, address = self._wrong[by], address_of(asked)
+        wait_s = wrong.take(address)
+        where = "came from there" if wrong.is_its_own(address) else "come, from many addresses"
+        return _too_often(wait_s, f"Too many wrong {by}s {where}.", "wrong_a_minute") if wait_s else None
 
     def failed(self, asked: HTTPConnection, by: str) -> None:
         """Put it on record."""
@@ -97,7 +101,11 @@ class Door:
 
     def _often(self, asked: HTTPConnection, rates: Rates) -> Response | None:
         wait_s = rates.take(address_of(asked))
-        return _too_often(wait_s, "Requests come too fast.", "rate") if wait_s else None
+        if not wait_s:
+            return None
+        if rates.is_its_own(address_of(asked)):
+            return _too_often(wait_s, "Requests come too fast.", "rate")
+        return _too_often(wait_s, "Requests come too fast, from many addresses.", "rate_of_all")
 
 
 def _too_often(wait_s: float, what: str, limit: str) -> Response:

@@ -6,6 +6,8 @@ from heapq import merge
 from itertools import count
 from typing import Any
 
+from discussion_helper.web.owners import owner_of
+
 __all__ = ["KEPT", "Entries"]
 
 KEPT = 200
@@ -17,7 +19,7 @@ _Entry = Mapping[str, Any]
 class Entries:
     """The last ones of each kind. Of one with too many the oldest goes of whom there are most of that kind.
 
-    Whose an entry is, says its session, or else its address.
+    Whose an entry is, says its session, or else whose its address is.
     """
 
     def __init__(self) -> None:
@@ -46,4 +48,4 @@ def _number(numbered: tuple[int, _Entry]) -> int:
 
 
 def _whose(entry: _Entry) -> str:
-    return str(entry.get("session") or entry.get("address", ""))
+    return str(entry.get("session") or owner_of(entry.get("address", "")))

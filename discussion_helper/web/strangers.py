@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Callable, Iterable
-from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Any, Protocol
 
 from discussion_helper.errors import SettingError
 from discussion_helper.shown import shown
+from discussion_helper.web.owners import owner_of
 
 __all__ = ["KNOWN", "Stranger", "Strangers", "among", "tell_known"]
 
@@ -47,7 +48,7 @@ class Strangers:
 
     def add(self, one: Stranger) -> None:
         """It is one of them. Idempotent."""
-        same = self._of.setdefault(_whose(one.address), {})
+        same = self._of.setdefault(owner_of(one.address), {})
         self._count += one not in same
         same[one] = None
         if not self._is_due and (self._count > self._of_all or len(same) > self._of_one):
@@ -57,7 +58,7 @@ class Strangers:
 
     def discard(self, one: Stranger) -> None:
         """It was let in, or is gone. Idempotent."""
-        whose = _whose(one.address)
+        whose = owner_of(one.address)
         same = self._of.get(whose, {})
         if one in same:
             del same[one]
@@ -106,14 +107,3 @@ def _network(text: str) -> IPv4Network | IPv6Network:
     except ValueError:
         what = f"proxies: {shown(text)} is no address."
         raise SettingError(what, fix="Use one such as 127.0.0.1, or a network such as 10.0.0.0/8.") from None
-
-
-def _whose(address: str) -> str:
-    """Of IPv6 addresses somebody has 64 bits' worth, for which one counts."""
-    if ":" not in address:
-        return address
-    try:
-        found = IPv6Address(address.partition("%")[0])
-    except ValueError:
-        return address
-    return str(found.ipv4_mapped or int(found) >> 64)

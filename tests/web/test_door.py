@@ -1,6 +1,7 @@
 """Who is let in, how often somebody may ask, and what a new token ends."""
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,7 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 
-from discussion_helper.web import Limits
+from discussion_helper.web import Limits, rates
 from discussion_helper.web.audit import Audit
 from discussion_helper.web.door import Door
 from discussion_helper.web.keys import Keys
@@ -224,6 +225,29 @@ async def test_guesses_of_a_password_are_counted_before_they_are_looked_at(app_o
 
     assert [401] * 3 + [429] * 5 == sorted(statuses)
     assert 429 == right.status_code
+
+
+async def test_wrong_passwords_from_many_addresses_keep_out_no_address_that_sent_none(
+    app_of: AppOf, client_of: ClientOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rates, "now", lambda: 0.0)
+    app = app_of(token=LONG, password=Password(PASSWORD), limits=Limits(wrong_a_minute=3.0))
+    answers: list[httpx.Response] = []
+
+    async def guess(address: str, password: str) -> httpx.Response:
+        transport = httpx.ASGITransport(app, client=(address, 50_000))
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:7654") as guesser:
+            return await guesser.post("/login", data={"password": password}, headers=OWN)
+
+    async with client_of(app):
+        for _ in range(3):
+            answers += [await guess(f"127.0.0.{number}", "wrong") for number in range(2, 10)]
+        right = await guess("127.0.0.1", PASSWORD)
+
+    told = {answer.json()["error"] for answer in answers if answer.status_code == 429}
+    assert {401: 23, 429: 1} == Counter(answer.status_code for answer in answers)
+    assert {"Too many wrong passwords come, from many addresses."} == told
+    assert 303 == right.status_code
 
 
 async def test_without_a_password_there_is_no_form(app_of: AppOf, client_of: ClientOf) -> None:

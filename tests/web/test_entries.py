@@ -43,6 +43,16 @@ def test_a_flood_of_one_session_leaves_the_openings_of_the_others() -> None:
     assert 2 * KEPT == len(audit.entries)
 
 
+def test_somebody_with_64_bits_of_addresses_pushes_out_no_failures_of_others() -> None:
+    audit = Audit()
+    for number in range(5):
+        audit.note("login_failed", by="password", address=f"10.0.0.{number}")
+    for number in range(FLOOD):
+        audit.note("login_failed", by="password", address=f"2001:db8::{number:x}")
+
+    assert 5 == sum(entry["address"].startswith("10.") for entry in audit.entries)
+
+
 def test_of_many_who_fail_once_the_newest_are_kept_in_their_order() -> None:
     entries = Entries()
     for number in range(KEPT + 10):

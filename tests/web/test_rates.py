@@ -40,14 +40,15 @@ def test_all_together_have_one_bucket_which_a_refused_one_takes_nothing_from(clo
     per_s=st.sampled_from([0.5, 1.0, 3.0]),
     of_all_per_s=st.sampled_from([1.0, 4.0]),
     burst_s=st.sampled_from([0.5, 2.0, 5.0]),
+    shared=st.booleans(),
 )
 def test_nobody_ever_takes_more_than_the_burst_and_the_rate_allow_and_who_waited_gets_one(
-    asked: list[tuple[float, str]], per_s: float, of_all_per_s: float, burst_s: float
+    asked: list[tuple[float, str]], per_s: float, of_all_per_s: float, burst_s: float, shared: bool
 ) -> None:
     time = [0.0]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rates, "now", lambda: time[0])
-        bounded = Rates(per_s, of_all_per_s, burst_s=burst_s)
+        bounded = Rates(per_s, of_all_per_s, burst_s=burst_s, shared=shared)
         taken: list[tuple[float, str]] = []
         for pause_s, who in asked:
             time[0] += pause_s
@@ -56,12 +57,44 @@ def test_nobody_ever_takes_more_than_the_burst_and_the_rate_allow_and_who_waited
                 time[0] += wait_s + 1e-9
                 assert 0.0 == bounded.take(who)
             taken.append((time[0], who))
+    most = 2 * max(1.0, of_all_per_s / 2 * burst_s) if shared else max(1.0, of_all_per_s * burst_s)
     for first, (began_s, _) in enumerate(taken):
         for last in range(first, len(taken)):
             length_s = taken[last][0] - began_s
             some = [who for _, who in taken[first : last + 1]]
-            assert len(some) <= max(1.0, of_all_per_s * burst_s) + of_all_per_s * length_s + 1e-6
+            assert len(some) <= most + of_all_per_s * length_s + 1e-6
             assert all(some.count(who) <= max(1.0, per_s * burst_s) + per_s * length_s + 1e-6 for who in "abc")
+
+
+@pytest.mark.parametrize("where", ["127.0.0.{}", "2001:db8:0:{}::1"])
+def test_who_has_taken_nothing_of_late_has_a_share_that_somebody_with_many_addresses_leaves(
+    clock: list[float], where: str
+) -> None:
+    asked = Rates(1.0, 8.0, burst_s=5.0, shared=True)
+    crowd = [where.format(number) for number in range(10, 20)]
+    taken = [asked.take(address) for _ in range(10) for address in crowd].count(0.0)
+    assert 10 + 20 == taken  # the first of each, and half of what is there for all
+    assert [0.0, False] == [asked.take("10.0.0.1"), asked.is_its_own("10.0.0.1")]
+    assert [True, False] == [asked.take(crowd[-1]) > 0, asked.is_its_own(crowd[-1])]
+    assert asked.take("10.0.0.1") > 0
+    clock[0] = asked.wait_s("10.0.0.1")
+    assert 0.0 == asked.take("10.0.0.1")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        ("2001:db8::1", "2001:db8:0:0:ffff::2", True),
+        ("2001:db8::1", "2001:db8:0:1::1", False),
+        ("::ffff:10.0.0.1", "10.0.0.1", True),
+        ("10.0.0.1", "10.0.0.2", False),
+        ("fe80::1%eth0", "fe80::2%eth0", True),
+        ("a:b", "a:c", False),
+    ],
+)
+def test_64_bits_of_addresses_are_somebodys(clock: list[float], first: str, second: str, same: bool) -> None:
+    asked = Rates(1.0, 100.0, burst_s=1.0)
+    assert (0.0, same) == (asked.take(first), asked.is_its_own(second))
 
 
 def test_it_keeps_no_more_addresses_than_it_says(clock: list[float]) -> None:
