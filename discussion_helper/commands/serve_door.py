@@ -7,14 +7,12 @@ import ssl
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from ipaddress import ip_network
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discussion_helper.commands.screen import complain
 from discussion_helper.errors import SettingError
 from discussion_helper.regular_file import regular_bytes
-from discussion_helper.shown import shown
 
 if TYPE_CHECKING:
     from discussion_helper.web.passwords import Password
@@ -76,29 +74,22 @@ def checked_entrance(arguments: argparse.Namespace) -> Entrance:
 
 
 def _proxies(addresses: Sequence[str]) -> tuple[str, ...]:
+    from discussion_helper.web.strangers import checked_network
+
     for address in addresses:
-        try:
-            ip_network(address)
-        except ValueError:
-            fix = "Use one such as 127.0.0.1, or a network such as 10.0.0.0/8, without scheme and port; each by itself."
-            raise SettingError(f"trust_proxy: {shown(address)} is no address.", fix=fix) from None
+        checked_network("trust_proxy", address)
     return tuple(addresses)
 
 
 def _own_name(host: str) -> list[str]:
     """An address that was named is one that a browser asks by; of all of them each is known where it was asked."""
     if host in ("0.0.0.0", "::", ""):
-        return [name] if _is_host(name := socket.gethostname()) else []
-    return [f"[{host}]" if ":" in host else host]
-
-
-def _is_host(name: str) -> bool:
-    """A machine may be called as no browser could ask for it."""
+        host = socket.gethostname()
     from discussion_helper.web.origins import checked_host
 
-    with suppress(SettingError):
-        return bool(checked_host("host", name))
-    return False
+    with suppress(SettingError):  # it may be called as no browser could ask for it
+        return [checked_host("host", host.partition("%")[0])]
+    return []
 
 
 def _tls(arguments: argparse.Namespace) -> ssl.SSLContext | None:

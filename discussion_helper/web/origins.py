@@ -21,24 +21,43 @@ __all__ = [
     "port_of",
 ]
 
+_LABEL = re.compile(r"[A-Za-z0-9_-]{1,63}")
+_NUMBER = re.compile(r"[0-9]+|0[xX][0-9A-Fa-f]*")
+"""With such a last part browsers take a name for an IPv4 address."""
+_LONGEST_NAME = 253
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::([0-9]{1,5}))?")
 
 
 def checked_host(field: str, name: str) -> str:
-    """A name as browsers ask by it, without a port: an IPv6 address in brackets. Raises SettingError."""
-    bare = name.strip("[]") if isinstance(name, str) else ""
-    if ":" in bare and _plain_or_none(bare) is not None:
-        return f"[{bare}]"
-    match = _HOST.fullmatch(name) if bare.strip("._-") else None
-    if match is None or match[2] is not None or match[1].startswith("["):
+    """A name as browsers ask by it, without a port: an IPv6 address in brackets, written out as short as can be.
+
+    Raises SettingError for one by which none asks.
+    """
+    written = _written(name) if isinstance(name, str) else None
+    if written is None:
         raise SettingError(f"{field}: {shown(name)} is no name of a host.", fix=_name_fix(name))
-    return name
+    return written
+
+
+def _written(name: str) -> str | None:
+    """The same of all ways to write an address, or a name but for its case; None for what is neither."""
+    bare = name[1:-1] if name.startswith("[") and name.endswith("]") else name
+    if ":" in bare or bare != name:
+        address = _plain_or_none(bare)
+        return f"[{address}]" if isinstance(address, ipaddress.IPv6Address) and not address.scope_id else None
+    labels = name.removesuffix(".").split(".")
+    if _NUMBER.fullmatch(labels[-1]):
+        address = _plain_or_none(name)
+        return None if address is None else str(address)
+    is_name = len(name) <= _LONGEST_NAME and all(map(_LABEL.fullmatch, labels)) and name.strip("._-")
+    return ".".join(labels) if is_name else None
 
 
 def _name_fix(name: object) -> str:
     """With what was meant, where that can be seen."""
     inside = re.sub(r"^[a-z]+://|[/?#].*$|:[0-9]*([/?#].*)?$", "", str(name).strip())
-    meant = inside if _HOST.fullmatch(inside) and inside != name else "talk.example.org"
+    inside = re.sub(r"^(\[?[0-9A-Fa-f:]+)%[^]]*(\]?)$", r"\1\2", inside)  # of which interface: browsers do not say
+    meant = inside if _written(inside) and inside != name else "talk.example.org"
     return f"Use the name alone, such as {meant}, without scheme, port and path; each one by itself."
 
 
@@ -59,7 +78,8 @@ def is_host_known(headers: Headers, names: Collection[str], own: str = "") -> bo
     """
     hosts = headers.getlist("host")
     match = _HOST.fullmatch(hosts[0]) if len(hosts) == 1 else None
-    return match is not None and (is_loopback(match[1]) or match[1].lower() in names or _is_address(match[1], own))
+    name = None if match is None else _written(match[1])
+    return name is not None and (is_loopback(name) or name.lower() in names or _is_address(name, own))
 
 
 def own_address_of(asked: HTTPConnection) -> str:

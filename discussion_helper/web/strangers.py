@@ -9,7 +9,7 @@ from discussion_helper.errors import SettingError
 from discussion_helper.shown import shown
 from discussion_helper.web.owners import owner_of
 
-__all__ = ["KNOWN", "Stranger", "Strangers", "among", "tell_known"]
+__all__ = ["KNOWN", "Stranger", "Strangers", "among", "checked_network", "tell_known"]
 
 KNOWN = "discussion_helper.known"
 """The ASGI extension by which the door tells the connection that its peer was let in."""
@@ -89,7 +89,7 @@ def tell_known(scope: Any) -> None:
 
 def among(networks: Iterable[str]) -> Callable[[str], bool]:
     """Whether an address is one of these proxies, or in one of these networks of them. Raises SettingError."""
-    known = [_network(network) for network in networks]
+    known = [checked_network("proxies", network) for network in networks]
 
     def is_among(address: str) -> bool:
         try:
@@ -101,9 +101,16 @@ def among(networks: Iterable[str]) -> Callable[[str], bool]:
     return is_among
 
 
-def _network(text: str) -> IPv4Network | IPv6Network:
+def checked_network(field: str, text: str) -> IPv4Network | IPv6Network:
+    """Of proxies, or the address of one. Raises SettingError, also for the network that everybody is in."""
     try:
-        return ip_network(text)
+        network = ip_network(text)
     except ValueError:
-        what = f"proxies: {shown(text)} is no address."
-        raise SettingError(what, fix="Use one such as 127.0.0.1, or a network such as 10.0.0.0/8.") from None
+        fix = "Use one such as 127.0.0.1, or a network such as 10.0.0.0/8, without scheme and port; each by itself."
+        raise SettingError(f"{field}: {shown(text)} is no address.", fix=fix) from None
+    if not network.prefixlen:
+        what = (
+            f"{field}: everybody is in {text}, and could name any address as their own: no limit by address would hold."
+        )
+        raise SettingError(what, fix="Use the proxy's own address, or the network that the proxies alone are in.")
+    return network

@@ -89,6 +89,27 @@ async def test_the_loopback_names_and_the_allowed_ones_are_known(app_of: AppOf, 
     assert 200 == answer.status_code
 
 
+@pytest.mark.parametrize(
+    ("name", "host"),
+    [
+        ("2001:db8:0:0::1", "[2001:db8::1]:7654"),
+        ("[2001:DB8::1]", "[2001:db8::1]"),
+        ("2001:db8::1", "[2001:db8:0::1]"),
+        ("::ffff:10.1.2.3", "[::ffff:a01:203]"),
+        ("Home.lan", "home.lan."),
+        ("home.lan.", "HOME.lan:80"),
+    ],
+)
+async def test_an_allowed_one_is_known_however_it_is_written(
+    app_of: AppOf, client_of: ClientOf, name: str, host: str
+) -> None:
+    async with client_of(app_of(token=TOKEN, allowed_hosts=[name])) as client:
+        known = await client.get("/sessions", headers={**BEARER, "Host": host})
+        other = await client.get("/sessions", headers={**BEARER, "Host": "[2001:db8::2]"})
+
+    assert (200, 403) == (known.status_code, other.status_code)
+
+
 async def test_names_of_in_process_clients_are_known_only_without_a_token(app_of: AppOf, client_of: ClientOf) -> None:
     for token, status in ((None, 200), (TOKEN, 403)):
         async with client_of(app_of(token=token), base_url="http://testserver") as client:

@@ -101,6 +101,10 @@ def _linked(process: "subprocess.Popen[str]") -> tuple[str, str]:
                 ("*.lan", "talk.example.org"),
                 ("b\u00fccher.lan", "talk.example.org"),
                 ("[home]", "talk.example.org"),
+                ("fe80::1%lo", "fe80::1"),
+                ("[fe80::1%25lo]", r"\[fe80::1\]"),
+                *((name, "talk.example.org") for name in ("[[::1]", "[::1", ".x.org", "a..b", "x.org..", "1.2.3.4.5")),
+                *((name, "talk.example.org") for name in ("300.1.1.1", "x.0x7f", "a" * 64, "ab." * 84 + "org")),
                 ("..", "talk.example.org"),
                 ("", "talk.example.org"),
             )
@@ -109,6 +113,7 @@ def _linked(process: "subprocess.Popen[str]") -> tuple[str, str]:
             (["--trust-proxy", address], r"--trust-proxy: .* is no address\. Use one such as")
             for address in ("http://127.0.0.1", "127.0.0.1:80", " 127.0.0.1", "localhost", "10.0.0.1/8", "", "*")
         ),
+        *((["--trust-proxy", address], "--trust-proxy: everybody is in ") for address in ("0.0.0.0/0", "::/0")),
     ],
 )
 def test_the_door_stays_shut_unless_all_is_there(options: list[str], says: str) -> None:
@@ -145,6 +150,11 @@ def test_a_password_alone_a_certificate_alone_and_both_are_taken_as_far_as_they_
 
 def test_an_address_of_ipv6_may_be_named_with_its_brackets_or_without() -> None:
     assert ("[::1]", "[fe80::5]") == _entrance("--allow-host", "::1", "--allow-host", "[fe80::5]")[2][:2]
+
+
+def test_an_address_is_named_as_browsers_write_it() -> None:
+    hosts = _entrance("--host", "::1", "--allow-host", "2001:DB8:0:0::1", "--allow-host", "x.org.")[2]
+    assert ("[2001:db8::1]", "x.org", "[::1]") == hosts
 
 
 def _entrance(*options: str) -> tuple[object, object, tuple[str, ...]]:
