@@ -16,10 +16,12 @@ from discussion_helper.web.problems import Problem
 __all__ = ["PAGE_FILES", "PageFile", "PageRoutes", "page_file"]
 
 _MODULES = (
-    *("announcer", "api", "audio", "audio_panel", "capture-worklet", "captions", "choices", "composer", "decisions"),
-    *("download", "element", "event_socket", "floor", "following", "frames", "headline", "keys", "latency", "main"),
+    *("announcer", "api", "audio", "audio_panel", "capture-worklet", "captions", "choices", "clock", "composer"),
+    *("decision_words", "decisions", "download", "element", "event_socket", "floor", "following", "frames"),
+    *("headline", "invitation", "keys", "latency", "main"),
     *(
         "microphone",
+        "order",
         "player",
         "player-worklet",
         "recording",

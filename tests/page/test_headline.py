@@ -55,6 +55,7 @@ SCENES: list[tuple[Any, dict[str, str], Any, list[Any]]] = [
     (REMOTE, LIVE, away("connecting"), ["Connecting the microphone", "", False]),
     (REMOTE, LIVE, away("owned"), ["Another tab has the microphone", TAKE, False]),
     (REMOTE, LIVE, away("taken"), ["Another tab took the microphone", TAKE, False]),
+    (REMOTE, LIVE, away("taken") | {"free": True}, ["Microphone not connected", CONNECT, False]),
     (REMOTE, LIVE, away("refused"), ["The server refuses the microphone", CONNECT, False]),
     (REMOTE, LIVE, away("lost"), ["Connection lost", "", False]),
     (REMOTE, LIVE, away("lost") | {"muted": True}, ["Connection lost", "", False]),
@@ -145,6 +146,31 @@ async def test_a_microphone_that_nobody_connected_is_offered_above_the_fold_of_a
         await app.state.sessions.aclose()
 
 
+async def test_a_page_that_is_not_the_microphone_says_what_can_be_done_there(
+    serving: Any, browsing: Any, app: Any
+) -> None:
+    async with serving(app) as served, browsing(served) as (open_page, _):
+        page = await open_page()
+        body = {"transport": "remote", "turn_policy": "push_to_talk"}
+        page = await open_page(await page.evaluate(OPEN, body))
+        note = page.locator("#state-note")
+        await expect(note).to_have_text("Here you can read and write. To talk here, connect the microphone.")
+        session = app.state.sessions.get(await page.evaluate("location.hash.slice(1)"))
+        session.discussion._record.report(
+            "device", which="microphone", state="silent", fix="Check the mute switch of the microphone."
+        )
+        await expect(page.locator("#floor-text")).to_have_text("Another tab has the microphone")
+        await expect(note).to_have_text("Here you can read and write. To talk here, take the microphone.")
+        busy = ["interim", "speculation"]
+        for what in busy:
+            session.discussion._record.report("shed", what=what, state="shed", why="loop")
+        await expect(note).to_contain_text(
+            "The machine is busy. For now your words are shown only after you have said them and answers come a little"
+            " later."
+        )
+        await app.state.sessions.aclose()
+
+
 @pytest.mark.slow
 async def test_a_session_that_ended_with_its_server_is_told_so(serving: Any, browsing: Any, app: Any) -> None:
     async with serving(app) as served, browsing(served) as (open_page, watch):
@@ -181,4 +207,11 @@ async def test_after_a_reload_and_beside_another_tab_the_headline_offers_the_mic
         await other.click("#act")
         await expect(other.locator("#floor-text")).to_have_text("Listening")
         await expect(headline).to_have_text("Another tab took the microphone")
+        await expect(page.locator("#state-note")).to_contain_text("To talk here, take the microphone.")
+        await other.reload()
+        await expect(headline).to_have_text("Microphone not connected")
+        await expect(page.locator("#audio-state")).to_have_text("Not connected")
+        await act.click()
+        await expect(headline).to_have_text("Listening")
+        await expect(other.locator("#floor-text")).to_have_text("Another tab has the microphone")
         await app.state.sessions.aclose()

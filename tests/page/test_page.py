@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.browser]
 
 TOKEN = "a-token-for-the-page"
 TIMES = ("started_s", "ended_s")
-LINK = "Open the link that the server printed when it started."
+LINK = "Open the newest link that the server printed."
 LONG = "one two three four five six seven eight nine ten"
 
 
@@ -155,7 +155,9 @@ async def test_what_is_heard_so_far_is_shown_and_decisions_when_they_are_asked_f
         await expect(page.locator("#decision-count")).to_have_text("1")
         await expect(page.locator("#decision-list li")).to_have_count(0)
         await page.click("#decisions summary")
-        await expect(page.locator("#decision-list li")).to_contain_text("ignored: echo")
+        await expect(page.locator("#decision-list li")).to_contain_text(
+            "Not taken as a turn: it was the agent's own voice."
+        )
         assert "0.667" == await page.evaluate("document.querySelector('#level').style.getPropertyValue('--level')")
 
 

@@ -43,7 +43,7 @@ export class AudioPanel {
   draw(audio, offered) {
     show(byId("browser-audio"), offered);
     if (!offered) return;
-    const state = audio?.state ?? "off";
+    const state = audio === null || audio.free ? "off" : audio.state;
     setLong(byId("audio-state"), [STATES[state], audio?.muted ? "Muted." : "", audio?.opening ? "The browser opens the microphone." : "", audio?.why].filter(Boolean).join(". ").replace("..", "."));
     show(byId("take"), state === "owned" || state === "taken");
     show(byId("join"), state === "off" || state === "closed" || state === "refused");

@@ -1,11 +1,13 @@
 // Captions of what was heard, as SubRip and as WebVTT.
 
+import { earlier } from "./order.js";
+
 const SHORTEST_S = 0.7;
 const NAMES = { user: "You", agent: "Agent" };
 
-/** What was heard, with its times; what nobody heard is no caption. */
+/** What was heard, with its times, from the first on; what nobody heard is no caption. */
 export function cuesOf(utterances) {
-  const heard = utterances.filter((one) => one.text.trim());
+  const heard = utterances.filter((one) => one.text.trim()).sort(earlier);
   return heard.map((one) => ({
     from: one.started_s,
     to: Math.max(one.ended_s, one.started_s + SHORTEST_S),

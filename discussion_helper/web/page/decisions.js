@@ -1,8 +1,7 @@
 // What each voice was taken for, and why; drawn only while somebody looks.
 
+import { figuresOf, sentenceOf } from "./decision_words.js";
 import { byId, clockTime, make, setText } from "./element.js";
-
-const TOLD = ["kind", "what", "why", "at_s", "text", "fix"];
 
 /** A disclosure: its list is made when it is opened, and kept up to date while it is. */
 export class Decisions {
@@ -10,6 +9,7 @@ export class Decisions {
   #list = byId("decision-list");
   #all = [];
   #drawn = null;
+  #items = new WeakMap(); // by their decisions, so that figures which somebody opened stay open
 
   constructor() {
     this.#box.addEventListener("toggle", () => this.#fill());
@@ -24,15 +24,26 @@ export class Decisions {
   #fill() {
     if (!this.#box.open || this.#drawn === this.#all) return;
     this.#drawn = this.#all;
-    this.#list.replaceChildren(...this.#all.toReversed().map(lineOf));
+    const kept = new Set(this.#all.map((decision) => this.#itemOf(decision)));
+    for (const item of [...this.#list.children]) if (!kept.has(item)) item.remove();
+    for (const item of kept) if (item.parentElement === null) this.#list.prepend(item); // the newest is the first
+  }
+
+  #itemOf(decision) {
+    if (!this.#items.has(decision)) this.#items.set(decision, itemOf(decision));
+    return this.#items.get(decision);
   }
 }
 
-function lineOf(decision) {
-  const head = make("p", {}, make("span", { class: "when" }, clockTime(decision.at_s)), " ", make("strong", {}, decision.what), decision.why ? `: ${decision.why}` : "");
+function itemOf(decision) {
+  const head = make("p", {}, make("span", { class: "when" }, clockTime(decision.at_s)), " ", sentenceOf(decision));
   const words = decision.text ? make("q", { dir: "auto" }, decision.text) : null;
   const fix = decision.fix ? make("p", { class: "hint" }, decision.fix) : null;
-  const figures = Object.entries(decision).filter(([name]) => !TOLD.includes(name));
-  const told = figures.map(([name, value]) => `${name} ${typeof value === "object" ? JSON.stringify(value) : value}`).join(", ");
-  return make("li", {}, head, words, fix, told ? make("p", { class: "figures" }, told) : null);
+  return make("li", {}, head, words, fix, disclosed(figuresOf(decision)));
+}
+
+function disclosed(figures) {
+  if (!figures.length) return null;
+  const rows = figures.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value)));
+  return make("details", { class: "figures" }, make("summary", {}, "Figures"), make("dl", {}, ...rows));
 }

@@ -1,7 +1,8 @@
 // Who has the floor, how loud the microphone is, and whether the page still knows.
 
-import { byId, clockTime, setLong, setText, show } from "./element.js";
-import { ACTS, headlineOf, isMuted } from "./headline.js";
+import { Clock } from "./clock.js";
+import { byId, setLong, setText, show } from "./element.js";
+import { ACTS, headlineOf, isElsewhere, isMuted } from "./headline.js";
 
 const CONNECTIONS = {
   none: "No session",
@@ -12,12 +13,17 @@ const CONNECTIONS = {
   over: "Ended",
 };
 const ENDS = { finished: "It was over.", silence: "Nobody said anything.", stopped: "It was ended.", failed: "It failed.", abandoned: "Nobody was there any more." };
-/** What goes while the machine is busy, as a person would say it. */
+/** What is otherwise while the machine is busy, as a person would say it. */
 export const SHED = {
-  interim: "your words while you say them",
-  speculation: "answers prepared ahead of time",
-  second_opinion: "a second look at unclear words",
-  recogniser: "the finer understanding of speech",
+  interim: "your words are shown only after you have said them",
+  speculation: "answers come a little later",
+  second_opinion: "unclear words are not looked at twice",
+  recogniser: "you are understood less well",
+};
+/** What a page can do that is not the microphone, by the button beside the headline. */
+const ELSEWHERE = {
+  connect: "Here you can read and write. To talk here, connect the microphone.",
+  take: "Here you can read and write. To talk here, take the microphone.",
 };
 const QUIETEST_DBFS = -60;
 const touch = window.matchMedia("(hover: none) and (pointer: coarse)"); // as in parts.css
@@ -25,9 +31,8 @@ const touch = window.matchMedia("(hover: none) and (pointer: coarse)"); // as in
 /** Draws the strip above the transcript and the badge in the header; `act(name)` is one of ACTS. */
 export class FloorStrip {
   #meter = byId("level");
-  #since = 0;
-  #told = null;
-  #elapsed = null;
+  #clock = new Clock();
+  #told = [null, { state: "none" }];
   #act = "";
 
   constructor(act) {
@@ -44,11 +49,12 @@ export class FloorStrip {
     const headline = headlineOf(session, connection, audio);
     this.#badge(connection.state === "live" && audio?.state === "lost" ? "lost" : connection.state);
     this.#headline(headline);
-    this.#clock(session, connection.state === "live");
+    this.#told = [session, connection];
+    this.#tick();
     show(byId("meter"), session?.kind === "voice" && session.running && (headline.heard || audio?.live === true));
     this.#level(audio?.level ?? (headline.heard ? live.level : null));
     const known = connection.state === "live" || connection.state === "over";
-    const note = connection.fix || (known ? noteOf(session, live, audio) : "");
+    const note = connection.fix || (known ? noteOf(session, live, audio, headline.act) : "");
     setLong(byId("state-note"), note);
     show(byId("state-note"), note !== "");
     return headline;
@@ -67,18 +73,8 @@ export class FloorStrip {
     show(byId("act"), act !== "");
   }
 
-  /** Each event tells the session's time; between two of them it goes on, as long as the page knows that it runs. */
-  #clock(session, live) {
-    if (session !== this.#told) this.#since = performance.now();
-    this.#told = session;
-    this.#elapsed = session && live && session.running ? session.elapsed_s : null;
-    if (this.#elapsed === null) setText(byId("clock"), session ? clockTime(session.elapsed_s) : "");
-    else this.#tick();
-  }
-
   #tick() {
-    if (this.#elapsed === null) return;
-    setText(byId("clock"), clockTime(this.#elapsed + (performance.now() - this.#since) / 1000));
+    setText(byId("clock"), this.#clock.text(...this.#told, performance.now()));
   }
 
   #level(dbfs) {
@@ -87,14 +83,25 @@ export class FloorStrip {
   }
 }
 
-function noteOf(session, live, audio) {
+function noteOf(session, live, audio, act) {
   if (session === null) return "";
   if (!session.running) return [ENDS[session.reason], session.error].filter(Boolean).join(" ");
-  const lines = [audio?.why, live.fault, isMuted(session, audio) ? "The microphone is closed." : ""];
-  if (session.turn_policy === "push_to_talk") lines.push(keyNote(session.attention === "pressed"));
-  if (session.turn_policy === "wake_word" && session.attention !== "awake") lines.push("Say the wake word first.");
-  if (session.shed?.now.length) lines.push(`The machine is busy: for now without ${session.shed.now.map((what) => SHED[what] ?? what).join(", ")}.`);
+  const lines = isElsewhere(session, audio) ? [audio?.why, ELSEWHERE[act]] : hereNotes(session, live, audio);
+  if (session.shed?.now.length) lines.push(`The machine is busy. For now ${listed(session.shed.now.map((what) => SHED[what] ?? `it does without ${what}`))}.`);
   return lines.filter(Boolean).join(" ");
+}
+
+/** What only who sits at the microphone can do anything about. */
+function hereNotes(session, live, audio) {
+  const lines = [audio?.why, live.fault, isMuted(session, audio) ? "The microphone is closed." : ""];
+  const hasKey = session.transport === "local" || audio?.live === true;
+  if (hasKey && session.turn_policy === "push_to_talk") lines.push(keyNote(session.attention === "pressed"));
+  if (session.turn_policy === "wake_word" && session.attention !== "awake") lines.push("Say the wake word first.");
+  return lines;
+}
+
+function listed(phrases) {
+  return phrases.length < 2 ? phrases.join("") : `${phrases.slice(0, -1).join(", ")} and ${phrases.at(-1)}`;
 }
 
 function keyNote(pressed) {

@@ -67,7 +67,8 @@ function deafness(session, audio) {
 
 /** Of a microphone that is a browser's or a program's: this page's, another one's, or none yet. */
 function awayFrom(session, audio) {
-  if (audio === null) return ["", "muted", undefined].includes(session.microphone) ? CONNECT : TAKE;
+  if (audio === null) return isClosed(session) ? CONNECT : TAKE;
+  if (audio.free) return CONNECT;
   return audio.live ? null : (CLIENTS[audio.state] ?? CONNECT);
 }
 
@@ -76,6 +77,16 @@ function waiting(session) {
   if (session.turn_policy === "push_to_talk" && session.attention !== "pressed") return { text: "Hold to talk" };
   if (session.turn_policy === "wake_word" && session.attention !== "awake") return { text: "Waiting for the wake word" };
   return null;
+}
+
+/** No microphone of the session is open, as far as the server tells; one in a browser is closed where nobody has it. */
+export function isClosed(session) {
+  return ["", "muted", undefined].includes(session.microphone);
+}
+
+/** The session's microphone is a browser's or a program's, and this page is not it. */
+export function isElsewhere(session, audio) {
+  return session.transport === "remote" && audio?.live !== true;
 }
 
 /** The microphone of a session in a browser is closed for the server too while no browser is there. */

@@ -16,9 +16,11 @@ const SVG = "http://www.w3.org/2000/svg";
 export class Latency {
   #drawn = null;
 
-  draw(timings) {
-    if (timings === this.#drawn) return;
-    this.#drawn = timings;
+  /** A turn whose reply had no sound, as one that was cut before it, is none that a delay is known of. */
+  draw(all) {
+    if (all === this.#drawn) return;
+    this.#drawn = all;
+    const timings = all.filter((timing) => Number.isFinite(timing.to_first_audio_s));
     this.#now(timings);
     const newest = timings.map((timing, at) => [at + 1, timing]).slice(-ROWS).reverse();
     byId("latency-rows").replaceChildren(...newest.map(([number, timing]) => row(number, timing)));

@@ -21,6 +21,8 @@ import { Transcript } from "./transcript.js";
 const narrow = window.matchMedia("(max-width: 60rem)"); // as in style.css
 let planned = false;
 
+history.scrollRestoration = "manual"; // where the page was scrolled to, another session may be
+
 new Theme();
 export const following = new Following(() => planDrawing(), fail);
 const sessions = new Sessions({ choose, opened, fail, device: () => panel.device });
@@ -88,6 +90,7 @@ function follow(id) {
   composer.begin(id);
   following.follow(id);
   if (narrow.matches) fold();
+  window.scrollTo(0, 0); // on a phone the list may be far below the headline
 }
 
 /** Where there is little room the list of sessions makes place for the one that is followed. */
@@ -156,7 +159,7 @@ function planDrawing() {
 function drawAll() {
   const { state, connection } = following;
   const { audio } = following;
-  transcript.draw(state, strip.draw(state, connection, audio).heard);
+  transcript.draw(state, connection, strip.draw(state, connection, audio).heard);
   sessions.know(state.session);
   latency.draw(state.session?.timings ?? []);
   decisions.draw(state.decisions);

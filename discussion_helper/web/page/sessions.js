@@ -6,6 +6,7 @@ import { opened, reasonOf } from "./microphone.js";
 
 const LOOKED_AT = 20;
 const KINDS = { voice: "By voice", text: "In writing" };
+const NEW = { voice: "talk", text: "text" };
 
 /**
  * `choose(id)` follows one, `opened(state, stream)` is told of a new one, `stream` that of the microphone where it is
@@ -21,6 +22,8 @@ export class Sessions {
   #looking = false;
   #again = false;
   #followed = null;
+  #uses = { voice: { ok: true }, remote: { ok: true }, text: { ok: true } }; // until it is known
+  #busy = new Set(); // buttons that open one at this moment
   #keeps = null; // whether the server keeps what is said by voice, unasked
 
   constructor({ choose, opened, fail, device }) {
@@ -92,7 +95,7 @@ export class Sessions {
   }
 
   #label(id, state) {
-    const title = state?.title ?? id.slice(0, 8);
+    const title = state ? nameOf(state) : id.slice(0, 8);
     const kept = state?.thread_id ? ", kept" : "";
     const about = state ? `${KINDS[state.kind] ?? state.kind}, ${whenOf(state)}${kept}` : "";
     return [make("span", { class: "title", dir: "auto" }, title), make("span", { class: "about" }, about)];
@@ -117,7 +120,24 @@ export class Sessions {
     const link = make("a", { href: "/health", target: "_blank" }, "What helps");
     byId("unusable").replaceChildren(...(lines.length ? [`${lines.join(" ")} `, link, ".", works] : []));
     show(byId("unusable"), lines.length > 0);
-    byId("open-text").disabled = !uses.text;
+    this.#uses = uses;
+    this.#enable();
+  }
+
+  /** What cannot be held is not offered; it is again as soon as a look finds all that it needs. */
+  #enable() {
+    const { voice, remote, text } = this.#uses;
+    for (const [id, on] of [["open-local", voice?.ok], ["open-browser", remote?.ok], ["open-text", text]]) {
+      byId(id).disabled = !on || this.#busy.has(byId(id));
+    }
+  }
+
+  /** One at a time of each button, however often it is clicked; a look meanwhile changes nothing of that. */
+  #hold(button, on) {
+    if (on) this.#busy.add(button);
+    else this.#busy.delete(button);
+    button.disabled = on;
+    this.#enable();
   }
 
   /** The box is as the server would have it, until somebody ticks it or the server is another one. */
@@ -129,14 +149,14 @@ export class Sessions {
 
   /** Where the browser gives no microphone nothing is opened that nobody would talk in. */
   async #openHere(button) {
-    button.disabled = true;
+    this.#hold(button, true);
     try {
       const stream = await opened(this.#device());
       if (!(await this.#open(button, { transport: "remote" }, stream))) for (const track of stream.getTracks()) track.stop();
     } catch (error) {
       this.#fail(new Error(reasonOf(error)));
     } finally {
-      button.disabled = false;
+      this.#hold(button, false);
     }
   }
 
@@ -148,18 +168,29 @@ export class Sessions {
 
   async #open(button, body, stream = null) {
     const chosen = body.kind === "text" ? {} : this.#choices();
-    button.disabled = true;
+    this.#hold(button, true);
     try {
       this.#opened(await ask("POST", "/sessions", { ...body, ...chosen }), stream);
     } catch (error) {
       this.#fail(error);
       return false;
     } finally {
-      button.disabled = false;
+      this.#hold(button, false);
     }
     await this.look();
     return true;
   }
+}
+
+/** Its title; until there is one, which begins as its id does, what it is and since when. */
+function nameOf(state) {
+  if (state.title && state.title !== state.id.slice(0, 8)) return state.title;
+  const kind = NEW[state.kind] ?? state.kind;
+  return state.running ? `New ${kind}, ${moment(begun(state))}` : `Empty ${kind}`;
+}
+
+function begun({ elapsed_s }) {
+  return new Date(Date.now() - elapsed_s * 1000);
 }
 
 function missingOf(where, use) {
@@ -167,8 +198,8 @@ function missingOf(where, use) {
 }
 
 /** When it began, or how long it was. */
-function whenOf({ running, elapsed_s }) {
-  return running ? `since ${moment(new Date(Date.now() - elapsed_s * 1000))}` : `ended after ${clockTime(elapsed_s)}`;
+function whenOf(state) {
+  return state.running ? `since ${moment(begun(state))}` : `ended after ${clockTime(state.elapsed_s)}`;
 }
 
 /** Date and time, for today the time alone. */

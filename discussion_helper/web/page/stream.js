@@ -1,6 +1,6 @@
 // A session's events, followed without a hole: with the cursor of the last one whenever the connection is made anew.
 
-import { sessionPath } from "./api.js";
+import { sessionPath, wayIn } from "./api.js";
 import { EventSocket } from "./event_socket.js";
 import { SseParser } from "./sse_parser.js";
 
@@ -90,14 +90,14 @@ export class Stream {
   /** Whether to come back, here and below. */
   async #read(abort, watchdog) {
     if (this.#sockets) {
-      const again = this.#settled(await this.#ask("HEAD", abort)) ?? (await this.#hear(abort, watchdog));
+      const again = this.#settled(await this.#ask("HEAD", abort), abort) ?? (await this.#hear(abort, watchdog));
       if (again !== null || !this.#is(abort)) return again;
       this.#sockets = false;
     }
     const answer = await this.#ask("GET", abort);
     const parser = new SseParser();
     const eventsIn = (bytes) => parser.feed(bytes);
-    return this.#settled(answer) ?? (await this.#take(answer.body.getReader(), eventsIn, abort, watchdog)) ?? (this.#left = true);
+    return this.#settled(answer, abort) ?? (await this.#take(answer.body.getReader(), eventsIn, abort, watchdog)) ?? (this.#left = true);
   }
 
   async #ask(method, abort) {
@@ -108,11 +108,11 @@ export class Stream {
   }
 
   /** Undefined where it is what was asked for. */
-  #settled({ status, ok }) {
+  #settled({ status, ok }, abort) {
     [this.#left, this.#what, this.#fix] = [false, "", ""];
     if (status === 204) return this.#over("over");
     if (status === 404) return this.#gone();
-    if (status === 401) return this.#over("gone", "This browser is not let in any more", "Open the link that the server printed when it started.");
+    if (status === 401) return this.#shutOut(abort);
     return ok ? undefined : true;
   }
 
@@ -156,6 +156,11 @@ export class Stream {
         if (data.kind === "ended") return this.#over("over");
       }
     }
+  }
+
+  async #shutOut(abort) {
+    const fix = await wayIn();
+    return this.#is(abort) && this.#over("gone", "This browser is not let in any more", fix);
   }
 
   #gone() {

@@ -1,6 +1,8 @@
 // What was said: the turns, the words that were never heard, and what is being said at this moment.
 
-import { byId, clockTime, isLong, make, setText, show } from "./element.js";
+import { byId, clockTime, isLong, make, show } from "./element.js";
+import { invite } from "./invitation.js";
+import { earlier } from "./order.js";
 import { parts } from "./unheard.js";
 
 const NEAR_END_PX = 80;
@@ -15,8 +17,8 @@ export class Transcript {
   #shown = [];
 
   /** `heard`: whether what somebody says now is heard. */
-  draw(state, heard) {
-    invite(state.session, heard);
+  draw(state, connection, heard) {
+    invite(state.session, connection, heard);
     const { utterances } = state.session ?? {};
     const shown = [utterances, state.notes, state.live.user, state.live.agent, state.live.tool];
     if (shown.every((each, at) => each === this.#shown[at]) && this.#shown.length > 0) return;
@@ -45,30 +47,23 @@ export class Transcript {
   }
 }
 
-/** What to do where nothing was said yet. */
-function invite(session, heard) {
-  const [what, how] = invitation(session, heard);
-  setText(byId("empty-what"), what);
-  setText(byId("empty-how"), how);
-}
-
-function invitation(session, heard) {
-  if (session === null) return ["Nothing was said yet.", "Open a session to talk or to write, or choose one to follow it."];
-  if (!session.running) return ["Nothing was said.", "Open another session to talk or to write."];
-  if (session.kind === "text") return ["Write a message", "It is answered here."];
-  return heard ? ["Say something", "or write a message."] : ["Nothing was said yet.", "Nobody is heard at this moment; what you write is answered."];
-}
-
+/** In the order in which the turns began, which is not that in which they were known; a note stays behind what it is about. */
 function linesOf(state) {
   const utterances = state.session?.utterances ?? [];
   const lines = [];
+  let latest_s = 0;
   for (let at = 0; at <= utterances.length; at += 1) {
-    for (const note of state.notes.filter((one) => one.after === at)) {
-      lines.push({ key: `note ${note.text}`, make: () => make("li", { class: "note" }, boxed(note.text)) });
-    }
-    if (at < utterances.length) lines.push(lineOf(state.session.id, utterances[at]));
+    for (const note of state.notes.filter((one) => one.after === at)) lines.push({ ...noteLine(note), started_s: latest_s });
+    if (at === utterances.length) break;
+    const { started_s } = utterances[at];
+    latest_s = Math.max(latest_s, started_s);
+    lines.push({ ...lineOf(state.session.id, utterances[at]), started_s });
   }
-  return lines;
+  return lines.sort(earlier);
+}
+
+function noteLine({ text }) {
+  return { key: `note ${text}`, make: () => make("li", { class: "note" }, boxed(text)) };
 }
 
 /** A text of bounded height. */
