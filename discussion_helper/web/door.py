@@ -8,6 +8,7 @@ from discussion_helper.web.keys import Keys
 from discussion_helper.web.limits import Limits, raised_by
 from discussion_helper.web.origins import address_of, port_of
 from discussion_helper.web.passwords import Password
+from discussion_helper.web.plain_page import closed_page, shows_pages
 from discussion_helper.web.problems import answer_of
 from discussion_helper.web.rates import Rates
 from discussion_helper.web.strangers import tell_known
@@ -18,7 +19,8 @@ LOGIN = "/login"
 """Where a password is taken, where there is one."""
 STRANGERS = 0.1
 """How often somebody who is not let in may ask, as a part of how often the others may."""
-_LINK_FIX = "Open the link that the server printed, or send `Authorization: Bearer TOKEN`."
+_LINK_FIX = "Open the newest link that the server printed, or send `Authorization: Bearer TOKEN`."
+_CHALLENGE = {"WWW-Authenticate": "Bearer"}
 
 
 class Door:
@@ -57,7 +59,7 @@ class Door:
         refused = self.stranger(asked) or self.guess(asked, "token")
         if refused is None:
             self.failed(asked, "token")
-        return refused or _unknown()
+        return refused or self._unknown(asked)
 
     def _welcome(self, asked: HTTPConnection) -> Response | None:
         """Of one who may come in: their connection is a stranger's no more, however often they ask."""
@@ -96,8 +98,10 @@ class Door:
         return shown is not None and self.keys.is_cookie(shown)
 
     def _unknown(self, asked: HTTPConnection) -> Response:
-        reads = asked.scope.get("method") == "GET" and "text/html" in asked.headers.get("accept", "")
-        return RedirectResponse(LOGIN, status_code=303) if self.password is not None and reads else _unknown()
+        """To the form, where there is a password; otherwise what to do, for a browser as a page."""
+        if asked.scope.get("method") != "GET" or not shows_pages(asked.headers) or _bearer(asked) is not None:
+            return answer_of(401, "The token is missing or wrong.", _LINK_FIX, _CHALLENGE)
+        return closed_page(_CHALLENGE) if self.password is None else RedirectResponse(LOGIN, status_code=303)
 
     def _often(self, asked: HTTPConnection, rates: Rates) -> Response | None:
         wait_s = rates.take(address_of(asked))
@@ -127,7 +131,3 @@ def _bearer(asked: HTTPConnection) -> str | None:
 def cookie_name(asked: HTTPConnection) -> str:
     """Cookies do not know ports: two servers on one machine would take each other's."""
     return f"discussion-helper-{port_of(asked.headers) or 'default'}"
-
-
-def _unknown() -> Response:
-    return answer_of(401, "The token is missing or wrong.", _LINK_FIX, {"WWW-Authenticate": "Bearer"})

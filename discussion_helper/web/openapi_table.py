@@ -29,7 +29,7 @@ _PAGE: Mapping[str, Schema] = {"text/html": TEXT}
 COMMON: Mapping[int, Given] = {
     401: Given(
         "The token or the cookie is missing or wrong, or was rotated since: by POST /token/rotate, or whoever runs it.",
-        problem("").contents,
+        {**_PAGE, **problem("").contents},
         headers={"WWW-Authenticate": TEXT},
     ),
     403: problem("The Host is none of this server's, or another site's page asks."),
@@ -141,7 +141,7 @@ OPERATIONS: Mapping[tuple[str, str], Operation] = {
         form=record({"password": TEXT}, {"username": TEXT}),
         answers={
             303: nothing("It is right: to the page, with the cookie.", Location=TEXT, Set_Cookie=TEXT),
-            401: Given("It is wrong: the form again; or a token that is.", {**_PAGE, **COMMON[401].contents}),
+            401: Given("It is wrong: the form again; or a token that is.", COMMON[401].contents),
         },
     ),
     ("GET", "/sessions"): Operation(

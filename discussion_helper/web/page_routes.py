@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from discussion_helper.web.encoding import Answer
+from discussion_helper.web.plain_page import shows_pages
 from discussion_helper.web.problems import Problem
 
 __all__ = ["PAGE_FILES", "PageFile", "PageRoutes", "page_file"]
@@ -80,8 +81,7 @@ class PageRoutes:
         ]
 
     async def _root(self, request: Request) -> Response:
-        accepted = ",".join(request.headers.getlist("accept")).lower()
-        answer = _answer(_INDEX, request) if "text/html" in accepted else Answer(self._index)
+        answer = _answer(_INDEX, request) if shows_pages(request.headers) else Answer(self._index)
         answer.headers["Vary"] = "Accept"
         return answer
 
