@@ -25,6 +25,8 @@ class Present:
         """What the last event of that kind told; "" where there was none, or it is over."""
         self.microphone = ""
         """State in its last `device` event; "" = there was none."""
+        self.client = ""
+        """Whether one is at its microphone, "here" or "away"; "" where that is no client's."""
         self._decisions: deque[Event] = deque(maxlen=DECISIONS_KEPT)
         self._quiet()
 
@@ -86,6 +88,8 @@ class Present:
         self._fault = data if state in FAULTS else None
         if data.get("which") == "microphone":
             self.microphone = state
+        if data.get("which") == "client":
+            self.client = state
 
     def end(self) -> None:
         """The session is over: nothing goes on any more."""

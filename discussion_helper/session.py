@@ -129,6 +129,15 @@ class Session:
             raise RuntimeError("this session's listener has no microphone to mute")
         await self.discussion.listener.mute(on)
 
+    @property
+    def microphone(self) -> str:
+        """Its state in the last `device` event; "" where there was none."""
+        return self._present.microphone
+
+    def tell_device(self, which: str, state: str) -> None:
+        """Tell whoever follows it what a device is now that is none of its parts, in a `device` event."""
+        self._observe("device", {"which": which, "state": state})
+
     async def press(self) -> bool:
         """Push to talk: the user has the floor until `release`, at once; whether that cut a reply.
 
@@ -197,10 +206,12 @@ class Session:
         """All that a watcher needs to catch up; once it has ended also what the `ended` event says: why, and its error.
 
         `attention`: what the last event of that kind told, "awake", "asleep", "pressed" or "released"; "" where there
-        was none, or it is over. `transport`, `thread_id` and `microphone` (of its last `device` event) where known.
+        was none, or it is over. `transport`, `thread_id` and `microphone` and `client` (of their last `device` event)
+        where known.
         `live` and `decisions`: what goes on beside the transcript, see `Present.as_dict`.
         """
         told = {"transport": self.transport, "thread_id": self.kept_in, "microphone": self._present.microphone}
+        told |= {"client": self._present.client}
         return {
             "id": self.id,
             "title": self.title,

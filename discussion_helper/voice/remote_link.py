@@ -13,7 +13,7 @@ from discussion_helper.voice.audio_work import AudioWork
 from discussion_helper.voice.ports import Driver, Sink, Source
 from discussion_helper.voice.remote_client import RemoteClient
 from discussion_helper.voice.remote_devices import RemoteSink, RemoteSource
-from discussion_helper.voice.remote_messages import Progress, Sound
+from discussion_helper.voice.remote_messages import Held, Progress, Sound
 from discussion_helper.voice.remote_playback import RemotePlayback
 from discussion_helper.waiters import Waiters
 
@@ -38,7 +38,7 @@ class RemoteLink:
         self._owner: RemoteClient | None = None
         self._kept_until_s = -math.inf
         self._changed = Waiters()
-        self._closed = False
+        self._closed = self._is_held = self._opens = False
 
     # -- who has it
 
@@ -86,8 +86,12 @@ class RemoteLink:
         return math.inf if self._owner is not None or self.is_left else self._kept_until_s - self._clock()
 
     async def changed(self) -> None:
-        """Wait until a client comes or goes, or opens or closes its microphone."""
+        """Wait until a client comes or goes, or opens or closes its microphone, or until `look`."""
         await self._changed.wait()
+
+    def look(self) -> None:
+        """Have who waits for a change look again."""
+        self._changed.wake()
 
     def close(self) -> None:
         """The session is over. Idempotent."""
@@ -122,7 +126,27 @@ class RemoteLink:
     def muted(self, client: RemoteClient, on: bool) -> None:
         """It closed its microphone, or opened it again."""
         client.is_muted = on
+        self._opens = not on and client is self._owner
         self._changed.wake()
+
+    # -- who mutes it from elsewhere
+
+    @property
+    def is_held(self) -> bool:
+        """Somebody muted the session, and not by its client: another client's coming does not open it again."""
+        return self._is_held
+
+    def hold(self, on: bool) -> None:
+        """It is so, or is not any more, which the client is told of."""
+        if on is not self._is_held:
+            self._is_held = on
+            if self._owner is not None:
+                self._owner.send(Held(on))
+
+    def take_opening(self) -> bool:
+        """Whether the client has opened its microphone since this was asked last: its own word is the newest."""
+        opens, self._opens = self._opens, False
+        return opens
 
     # -- the devices of the session
 

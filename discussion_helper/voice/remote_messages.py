@@ -13,6 +13,7 @@ __all__ = [
     "Bye",
     "Down",
     "FrameError",
+    "Held",
     "Hello",
     "Mute",
     "Pause",
@@ -137,4 +138,11 @@ class Stop:
     reply: int
 
 
-Down = Play | Pause | Resume | Stop
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Somebody beside the client muted the session, or opened its microphone again."""
+
+    on: bool
+
+
+Down = Play | Pause | Resume | Stop | Held

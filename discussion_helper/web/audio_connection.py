@@ -141,12 +141,13 @@ class AudioConnection:
         self._client, self._rate = client, hello.rate
         microphone = self._audit.remote(self._talk.session.id, client_of(self._socket), client.name)
         self._microphone = self._held.enter_context(microphone)
-        self._note(is_open=True)
+        self._note(is_open=not self._talk.link.is_held)
         self._line.put(
             {
                 "type": "welcome",
                 "session": self._talk.session.id,
                 "rate": hello.rate,
+                "muted": self._talk.link.is_held,
                 "reply": self._talk.link.playback.newest,
                 "lead_s": LEAD_S,
                 "frame_s": FRAME_S,

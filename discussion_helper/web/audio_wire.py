@@ -17,6 +17,7 @@ from discussion_helper.voice.remote_messages import (
     Bye,
     Down,
     FrameError,
+    Held,
     Hello,
     Mute,
     Pause,
@@ -77,6 +78,8 @@ def encode(down: Down | Mapping[str, Any], seq: int) -> str | bytes:
             return json.dumps({"type": "resume", "reply": down.reply, "ramp_s": down.ramp_s})
         case Stop():
             return json.dumps({"type": "stop", "reply": down.reply})
+        case Held():
+            return json.dumps({"type": "muted", "on": down.on})
     return json.dumps(dict(down))
 
 

@@ -72,6 +72,7 @@ _VOICE_MAY: Mapping[str, Schema] = {
     "transport": told(one_of(get_args(Transport)), "How the session was opened."),
     "thread_id": told(TEXT, "Of the thread that keeps what is said; nothing is kept without it."),
     "microphone": told(TEXT, 'Its state in the last `device` event: "open", "muted", "silent", "lost".'),
+    "client": told(one_of(("here", "away")), "Whether a client is at the microphone of a session that is at one."),
     "reason": told(TEXT, 'Once it has ended: "finished", "silence", "stopped", "abandoned" or "failed".'),
     "error": told(TEXT, "What it failed with."),
 }

@@ -16,7 +16,7 @@ from discussion_helper.types import SpokenSentence
 from discussion_helper.voice.marks import Marks
 from discussion_helper.voice.remote_client import RemoteClient
 from discussion_helper.voice.remote_link import KEPT_S, RemoteLink
-from discussion_helper.voice.remote_messages import Play, Progress
+from discussion_helper.voice.remote_messages import Held, Play, Progress
 from discussion_helper.voice.remote_talk import RemoteTalk, remote_talk
 from discussion_helper.voice.speaker import SpeakerVoice
 
@@ -139,6 +139,66 @@ async def test_what_was_muted_by_somebody_else_stays_so_when_the_client_comes_ba
     assert [*before, "second"] == rig.ears.muted[:4]
 
 
+async def test_a_client_is_told_who_mutes_it_from_elsewhere_and_its_own_word_opens_it_again() -> None:
+    async with held() as rig:
+        first, second = rig.client("first"), rig.client("second")
+        rig.session.start()
+        await rig.attach(first)
+        await settled()
+        for on in (True, False, True):
+            await rig.session.mute(on)
+            await settled()
+        told = list(rig.sent)
+        await rig.attach(second, take=True)
+        await settled()
+        taken = (rig.link.is_held, rig.session.microphone)
+        rig.link.muted(second, False)  # which it has never closed
+        await settled()
+        opened = (rig.link.is_held, rig.session.microphone)
+
+    assert [Held(True), Held(False), Held(True)] == told
+    assert (True, "muted") == taken
+    assert (False, "open") == opened
+    assert Held(False) == rig.sent[-1]
+
+
+async def test_a_client_that_mutes_itself_and_one_that_takes_its_place_are_muted_by_nobody_else() -> None:
+    async with held() as rig:
+        first, second = rig.client("first"), rig.client("second")
+        rig.session.start()
+        await rig.attach(first)
+        await settled()
+        rig.link.muted(first, True)
+        await settled()
+        with pytest.raises(DeviceError):
+            await rig.session.mute(False)  # who closed it opens it
+        await rig.attach(second, take=True)
+        await settled()
+        rig.link.detach(second, leaves=False)
+        await settled()
+
+    assert [] == rig.sent
+    assert ["closed", "first", "closed", "second", "closed"] == rig.ears.muted
+
+
+async def test_whoever_follows_the_session_knows_whether_a_client_is_there_muted_or_not() -> None:
+    async with held() as rig:
+        client, seen = rig.client(), []
+        rig.session.start()
+        seen.append(rig.session.state.get("client"))
+        await rig.attach(client)
+        await settled()
+        for on in (True, False):
+            rig.link.muted(client, on)
+            await settled()
+            seen.append((rig.session.state["client"], rig.session.state["microphone"]))
+        rig.link.detach(client, leaves=False)
+        await settled()
+        seen.append((rig.session.state["client"], rig.session.state["microphone"]))
+
+    assert [None, ("here", "muted"), ("here", "open"), ("away", "muted")] == seen
+
+
 async def test_another_client_s_microphone_is_another_one() -> None:
     async with held() as rig:
         await rig.attach(rig.client("first"))
@@ -164,6 +224,23 @@ async def test_a_client_that_is_gone_before_its_microphone_is_open_does_no_harm(
         await anyio.sleep(5.0)
 
     assert ["closed", "second"] == rig.ears.muted
+
+
+async def test_a_microphone_that_could_not_be_opened_was_muted_by_nobody() -> None:
+    async with held() as rig:
+        rig.session.start()
+        await anyio.sleep(1.0)
+        await rig.session.mute(True)
+        rig.ears.slow_s = 1.0
+        first, second = rig.client("first"), rig.client("second")
+        await rig.attach(first)
+        await settled()
+        rig.link.detach(first, leaves=False)
+        await anyio.sleep(5.0)
+        await rig.attach(second)
+        await anyio.sleep(5.0)
+
+    assert (["closed", "second"], False) == (rig.ears.muted[:2], rig.link.is_held)
 
 
 async def test_a_reply_waits_for_a_client_that_comes_back() -> None:

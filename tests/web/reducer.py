@@ -125,6 +125,8 @@ class Reducer:
                 live["fault"] = data if data["state"] in _FAULTS else None
                 if data["which"] == "microphone":
                     self.state["microphone"] = data["state"]
+                if data["which"] == "client":
+                    self.state["client"] = data["state"]
             case "shed":
                 self._shed(data)
 

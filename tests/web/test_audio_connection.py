@@ -440,6 +440,24 @@ async def test_who_mutes_a_client_from_elsewhere_is_on_record_and_the_same_is_no
     assert {"Chrome"} == {entry["name"] for entry in place.audit.entries}
 
 
+async def test_who_comes_to_a_session_that_somebody_muted_is_told_and_no_microphone_is_on_record_as_open() -> None:
+    async with placed() as place:
+        first = await place.client()
+        place.link.hold(True)
+        second = await place.client(take=True)
+        await closed(first)
+        kinds = [entry["kind"] for entry in place.audit.entries]
+        second.say(type="mute", on=False)
+        place.link.hold(False)
+        await second.until(lambda: len(second.told) == 2)
+
+    assert [False, True] == [peer.told[0]["muted"] for peer in (first, second)]
+    assert [{"type": "muted", "on": True}] == [told for told in first.told if told["type"] == "muted"]
+    assert {"type": "muted", "on": False} == second.told[1]
+    assert ["microphone_closed", "microphone_opened"] == kinds
+    assert "microphone_opened" in [entry["kind"] for entry in place.audit.entries][: -len(kinds)]
+
+
 async def test_mute_closes_the_microphone_and_is_on_record() -> None:
     async with placed() as place:
         peer = await place.client()

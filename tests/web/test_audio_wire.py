@@ -13,6 +13,7 @@ from discussion_helper.voice.remote_messages import (
     NAME_LENGTH,
     Bye,
     FrameError,
+    Held,
     Hello,
     Mute,
     Pause,
@@ -163,6 +164,7 @@ def test_samples_of_a_reply_are_written() -> None:
     [
         (Pause(2, 0.03), {"type": "pause", "reply": 2, "ramp_s": 0.03}),
         (Resume(2, 0.03), {"type": "resume", "reply": 2, "ramp_s": 0.03}),
+        (Held(True), {"type": "muted", "on": True}),
         (Stop(2), {"type": "stop", "reply": 2}),
         ({"type": "ping", "n": 1}, {"type": "ping", "n": 1}),
     ],
