@@ -15,7 +15,7 @@ from discussion_helper.errors import SettingError
 from discussion_helper.regular_file import regular_bytes
 from discussion_helper.shown import LONGEST
 
-__all__ = ["KEYS", "VARIABLE", "Value", "config_path", "read_config", "write_config"]
+__all__ = ["KEYS", "VARIABLE", "Value", "config_path", "is_named", "read_config", "write_config"]
 
 VARIABLE = "DISCUSSION_HELPER_CONFIG"
 """Names another file than the platform's."""
@@ -32,15 +32,24 @@ def config_path() -> Path:
     return Path(platformdirs.user_config_dir("discussion_helper", appauthor=False)) / "settings.toml"
 
 
-def read_config(path: Path | None = None) -> dict[str, Value]:
+def is_named() -> bool:
+    """Whether the user says which file it is: then it has to be there."""
+    return bool(os.environ.get(VARIABLE))
+
+
+def read_config(path: Path | None = None, *, may_be_missing: bool = False) -> dict[str, Value]:
     """What the file says, checked; {} where there is none, and in the null device.
 
-    Raises SettingError naming the file, the key and the fix; also for a pipe and the like, which is not opened.
+    Raises SettingError naming the file, the key and the fix; also for a pipe and the like, which is not opened, and for
+    a file that the variable names and that is not there, unless it `may_be_missing`.
     """
+    is_wanted = path is None and is_named() and not may_be_missing
     path = path or config_path()
     try:
         data = b"" if _is_null_device(path) else regular_bytes(path, _LARGEST + 1)
     except FileNotFoundError:
+        if is_wanted:
+            raise _not_there(path) from None
         return {}
     except (OSError, ValueError) as error:  # ValueError: a null character in its name
         reason = getattr(error, "strerror", None) or error
@@ -63,6 +72,11 @@ def write_config(values: Mapping[str, Value], path: Path | None = None) -> Path:
     except OSError as error:
         raise _not_written(path, error.strerror) from error
     return path
+
+
+def _not_there(path: Path) -> SettingError:
+    fix = f"Correct the name, make the file (an empty one will do), or unset {VARIABLE}."
+    return SettingError(f"{VARIABLE}: there is no file {path}.", fix=fix)
 
 
 def _is_null_device(path: Path) -> bool:

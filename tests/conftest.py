@@ -1,5 +1,6 @@
 """What every test shares."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,9 @@ hypothesis.settings.load_profile("tests")
 
 
 @pytest.fixture(autouse=True)
-def no_settings_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def no_settings_file(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a developer has set for talks is not in force here."""
-    monkeypatch.setenv("DISCUSSION_HELPER_CONFIG", str(tmp_path / "no-settings.toml"))
+    monkeypatch.setenv("DISCUSSION_HELPER_CONFIG", os.devnull)
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import socket
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discussion_helper.cli import main
 from discussion_helper.config_file import KEYS, VARIABLE, Value, config_path, read_config, write_config
 from discussion_helper.errors import SettingError
 
@@ -220,3 +222,27 @@ def test_any_settings_come_back_as_they_were_written(
     write_config(after, file)
 
     assert {**before, **after} == read_config(file)
+
+
+def test_a_file_that_is_named_and_is_not_there_is_refused_with_the_variable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    missing = tmp_path / "settings.tmol"
+    monkeypatch.setenv(VARIABLE, str(missing))
+
+    with pytest.raises(SettingError, match=f"{VARIABLE}: there is no file {re.escape(str(missing))}") as refused:
+        read_config()
+
+    assert f"unset {VARIABLE}" in refused.value.fix
+    assert {} == read_config(may_be_missing=True)
+    assert {} == read_config(missing)
+
+
+@pytest.mark.parametrize("command", ["talk", "serve"])
+def test_no_command_begins_with_settings_that_are_not_there(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "settings.tmol"))
+
+    assert 1 == main([command])
+    assert f"{VARIABLE}: there is no file" in capsys.readouterr().err

@@ -54,7 +54,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 def run(arguments: argparse.Namespace) -> int:
     """Examine, measure and tell; 1 if no talk can be held, 0 also where recordings have to speak and be written."""
-    filled = with_file(arguments)
+    filled = with_file(arguments, may_be_missing=True)  # it is what makes one
     report = _report(arguments, filled, _settings(filled))
     if arguments.write and report.settings and report.talks:
         from discussion_helper.config_file import write_config
@@ -74,7 +74,7 @@ def _settings(arguments: argparse.Namespace) -> Settings:
 
     return replace(
         chosen_parts(arguments),
-        policy=Policy(allow_barge_in=bool(read_config().get("barge_in", True))),
+        policy=Policy(allow_barge_in=bool(read_config(may_be_missing=True).get("barge_in", True))),
     )
 
 
@@ -82,7 +82,7 @@ def _report(arguments: argparse.Namespace, filled: argparse.Namespace, settings:
     from discussion_helper.command_line import with_option
     from discussion_helper.commands.doctor_faults import faults_of
     from discussion_helper.commands.doctor_report import Report
-    from discussion_helper.config_file import config_path
+    from discussion_helper.config_file import config_path, is_named
     from discussion_helper.doctor import examine, verdict
 
     found = examine(settings)
@@ -94,7 +94,13 @@ def _report(arguments: argparse.Namespace, filled: argparse.Namespace, settings:
     faults = faults_of(found, room, speeds, settings)
     recommended: dict[str, Value] = {fault.setting[0]: fault.setting[1] for fault in faults if fault.setting}
     chosen = _chosen(arguments, settings, room)
-    return Report(found, faults, speeds, room, can_talk, how, config_path(), {**chosen, **recommended})
+    file = config_path()
+    return Report(
+        *(found, faults, speeds, room, can_talk, how, file),
+        settings={**chosen, **recommended},
+        asked=arguments.write,
+        lacks_file=is_named() and not file.exists(),
+    )
 
 
 def _room(settings: Settings, found: Sequence["Finding"]) -> "tuple[Room | None, list[Finding]]":

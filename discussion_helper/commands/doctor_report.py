@@ -20,7 +20,8 @@ _COLUMN = 17
 class Report:
     """`can_talk` and `how` are the verdict on the parts; `room` is None if nothing was played.
 
-    `settings`: what is recommended for the file, or was chosen with options; `written`: the file holds it.
+    `settings`: what is recommended for the file, or was chosen with options; `written`: the file holds it, as was
+    `asked`. `lacks_file`: the user names one that is not there.
     """
 
     findings: Sequence[Finding]
@@ -32,6 +33,8 @@ class Report:
     file: Path
     settings: Mapping[str, Value] = field(default_factory=dict)
     written: bool = False
+    asked: bool = False
+    lacks_file: bool = False
 
     @property
     def talks(self) -> bool:
@@ -127,13 +130,21 @@ class Report:
     def _setting_rows(self) -> Iterator[str]:
         if not self.settings:
             yield f"    {'Nothing has to be changed.' if self.talks else 'What fits is known once that is put right.'}"
-            return
         for key, value in self.settings.items():
             yield _row(key, str(value).lower() if isinstance(value, bool) else str(value))
+        yield from (f"    {line}" for line in self._file_lines())
+
+    def _file_lines(self) -> Iterator[str]:
+        """What was, or would be, done with the file."""
         if self.written:
-            yield f"    Written to {self.file}, where talk and serve read them."
-        else:
-            yield f"    doctor --write puts them into {self.file}, where talk and serve read them."
+            yield f"Written to {self.file}, where talk and serve read them."
+            return
+        if self.asked:
+            yield f"Nothing was written. What is to be goes into {self.file}, where talk and serve read it."
+        elif self.settings:
+            yield f"doctor --write puts them into {self.file}, where talk and serve read them."
+        if self.lacks_file:
+            yield f"DISCUSSION_HELPER_CONFIG: there is no file {self.file}, and talk and serve do not begin without."
 
 
 def _row(name: str, value: str) -> str:

@@ -58,11 +58,12 @@ def chosen_parts(arguments: argparse.Namespace) -> Settings:
     )
 
 
-def with_file(arguments: argparse.Namespace) -> argparse.Namespace:
+def with_file(arguments: argparse.Namespace, *, may_be_missing: bool = False) -> argparse.Namespace:
     """The arguments, with what the settings file says where the command line said nothing.
 
     Both, those that were given too, are told which keys came from which file: `command_line.with_option` names it.
-    Only for options of this command. Blocks. Raises SettingError naming the file.
+    Only for options of this command. A file that the user named must be there, unless it `may_be_missing`. Blocks.
+    Raises SettingError naming the file.
     """
     from discussion_helper.config_file import config_path, read_config
     from discussion_helper.config_keys import policy_of_keys, tuning_of_keys
@@ -70,7 +71,7 @@ def with_file(arguments: argparse.Namespace) -> argparse.Namespace:
     keys: set[str] = set()
     filled = argparse.Namespace(**vars(arguments))
     given: set[str] = getattr(arguments, "given", set())
-    values = read_config()
+    values = read_config(may_be_missing=may_be_missing)
     if values:
         filled.only_in_file = {"policy": policy_of_keys(values), "tuning": tuning_of_keys(values)}
         filled.only_in_file["learn_pauses"] = values.get("learn_pauses", True)

@@ -237,8 +237,9 @@ def test_only_what_is_justified_or_chosen_is_written(
     code, lines = run("--write", *options, **machine)
 
     assert 0 == code
-    assert settings == read_config()
+    assert settings == read_config(file)
     assert bool(settings) == any(f"Written to {file}" in line for line in lines)
+    assert bool(settings) != any("Nothing was written" in line and str(file) in line for line in lines)
 
 
 def test_without_the_option_nothing_is_written(run: Doctor, file: Path) -> None:
@@ -249,8 +250,17 @@ def test_without_the_option_nothing_is_written(run: Doctor, file: Path) -> None:
 
 
 def test_nothing_is_written_where_no_talk_can_be_held(run: Doctor, file: Path) -> None:
-    assert 1 == run("--write", "--stt", "base", room=replace(GOOD, zeros=True))[0]
-    assert not file.exists()
+    code, lines = run("--write", "--stt", "base", room=replace(GOOD, zeros=True))
+
+    assert (1, False) == (code, file.exists())
+    assert any("Nothing was written" in line and str(file) in line for line in lines)
+    assert not any("doctor --write puts" in line for line in lines)
+
+
+def test_a_file_that_is_named_and_is_not_there_is_told(run: Doctor, file: Path) -> None:
+    assert any(f"DISCUSSION_HELPER_CONFIG: there is no file {file}" in line for line in run()[1])
+    file.touch()
+    assert not any("DISCUSSION_HELPER_CONFIG" in line for line in run()[1])
 
 
 def test_what_the_file_says_already_is_no_fault_any_more(run: Doctor, file: Path) -> None:

@@ -15,15 +15,18 @@ from discussion_helper.tuning import Tuning
 
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv(VARIABLE, str(tmp_path / "settings.toml"))
-    return tmp_path / "settings.toml"
+    """Empty."""
+    path = tmp_path / "settings.toml"
+    path.touch()
+    monkeypatch.setenv(VARIABLE, str(path))
+    return path
 
 
 def talk_arguments(*options: str) -> argparse.Namespace:
     return with_file(parse(["talk", *options]))
 
 
-def test_without_a_file_the_arguments_are_as_they_were(file: Path) -> None:
+def test_with_an_empty_file_the_arguments_are_as_they_were(file: Path) -> None:
     assert vars(parse(["talk", "--stt", "base"])) == vars(talk_arguments("--stt", "base"))
 
 

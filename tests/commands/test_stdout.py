@@ -145,6 +145,7 @@ class Run:
         return await anyio.to_thread.run_sync(ended)
 
     async def _fill(self) -> None:
+        (self._folder / f"{HOSTILE}.toml").touch()
         async with SqliteThreads(self._prepared["{store}"]) as threads:
             thread = await threads.create(thread_id="a-thread")
             await threads.append(thread, Turn("user", (Text(HOSTILE[:-1]),)))
