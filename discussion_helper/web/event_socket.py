@@ -1,12 +1,14 @@
-"""A WebSocket that is told what a stream of server-sent events tells: a message for each event."""
+"""A WebSocket that is told what a stream of server-sent events tells: a message for each event, or piece of it."""
 
 from collections.abc import Callable
 from contextlib import aclosing, suppress
+from itertools import chain
 
 import anyio
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from discussion_helper.event_loop import start_in
+from discussion_helper.web.framing import MESSAGES, messages_of
 from discussion_helper.web.live import LAST_CHUNK_S, Live
 from discussion_helper.web.problems import Problem, answer_of
 from discussion_helper.web.sse import EventStream
@@ -76,18 +78,19 @@ class EventSocket:
     async def _send_frames(self) -> None:
         async with aclosing(self._events.frames()) as several:
             async for frames in several:
-                for frame in frames:
-                    if not await self._sent(frame):
+                told = frames or [MESSAGES.alive]  # who comes back and missed nothing knows so at once
+                for message in chain.from_iterable(map(messages_of, told)):
+                    if not await self._sent(message):
                         self._is_broken = True
                         return
         if self._events.dropped:
             self._code = _SLOW
 
-    async def _sent(self, frame: bytes) -> bool:
+    async def _sent(self, message: str) -> bool:
         """False for a watcher who is gone, or does not read."""
         with self._live.sending(self._whose), anyio.move_on_after(self._live.limits.send_s):
             try:
-                await self._socket.send_text(frame.decode())
+                await self._socket.send_text(message)
             except (WebSocketDisconnect, RuntimeError):  # the latter where the server has closed it by itself
                 return False
             return True

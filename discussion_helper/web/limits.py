@@ -25,8 +25,12 @@ class Limits:
     With the smallest ones, the server takes 0.9 GB for one of them, and up to 0.5 GB more for each further one."""
     abandoned_s: float = 300.0
     """After so long without a watcher, a client and a turn a session for clients' microphones is ended."""
-    watchers: int = 64
-    """Streams of one session that are followed or answered at the same time."""
+    watchers: int = 256
+    """Streams of one session that are followed or answered at the same time: all the tabs that a browser may follow by
+    WebSockets, of which it has 255 to a server."""
+    microphones: int = 8
+    """Connections of one session for a client's microphone, of which one at a time has it: no watcher takes their
+    place."""
     all_watchers: int = 1500
     """Of all sessions; each is a connection."""
     connections: int = 2048

@@ -20,6 +20,8 @@ ALL = ""
 """In the place of a session's id: of those that follow which sessions there are, and last as long as the server."""
 LAST_CHUNK_S = 0.25
 """How long the end of a stream may take to be handed over."""
+_PIECE = 16 * 1024
+"""Bytes that are sent at once, with the time of `Limits.send_s`: a large state is read slowly, too."""
 
 
 class Live:
@@ -29,6 +31,7 @@ class Live:
         self.limits = limits
         self._closing = anyio.Event()
         self._watchers: Counter[str] = Counter()
+        self._microphones: Counter[str] = Counter()
         self._given: set[Lasting] = set()
         self._lost = 0
         self._stuck: Counter[str] = Counter()
@@ -91,14 +94,38 @@ class Live:
     @contextmanager
     def place(self, session_id: str) -> Iterator[None]:
         """Be one of a session's watchers. Raises Problem when there are too many."""
+        of_one = self._watchers[session_id] - self._microphones[session_id]
+        of_all = self._watchers.total() - self._microphones.total()
+        self._check(of_one, "watchers", "watchers follow this session")
+        self._check(of_all, "all_watchers", "watchers follow sessions here")
+        with self._present(session_id):
+            yield
+
+    @contextmanager
+    def microphone(self, session_id: str) -> Iterator[None]:
+        """Be a client's microphone, or wait for its place: a watcher who takes no other's place.
+
+        Raises Problem when there are too many of them.
+        """
+        self._check(self._microphones[session_id], "microphones", "connections are at this session's microphone")
+        self._microphones[session_id] += 1
+        try:
+            with self._present(session_id):
+                yield
+        finally:
+            self._microphones[session_id] -= 1
+            if not self._microphones[session_id]:
+                del self._microphones[session_id]
+
+    def _check(self, count: int, limit: str, what: str) -> None:
         if self._closing.is_set():
             raise Problem(503, "The server stops.", fix="Try again when it runs.")
-        if self._watchers[session_id] >= self.limits.watchers:
-            what = f"{self._watchers[session_id]} watchers follow this session, and no more may."
-            raise Problem(503, what, fix=_fix("watchers"))
-        if self._watchers.total() >= self.limits.all_watchers:
-            what = f"{self._watchers.total()} watchers follow sessions here, and no more may."
-            raise Problem(503, what, fix=_fix("all_watchers"))
+        if count >= getattr(self.limits, limit):
+            fix = f"Close one of them, or raise the limit ({raised_by(limit)})."
+            raise Problem(503, f"{count} {what}, and no more may.", fix=fix)
+
+    @contextmanager
+    def _present(self, session_id: str) -> Iterator[None]:
         self._count(session_id, 1)
         try:
             yield
@@ -194,12 +221,16 @@ class LiveResponse(Response):
     async def _send_chunks(self, send: Send) -> None:
         async with aclosing(self._given.chunks()) as chunks:
             async for chunk in chunks:
-                self._unread = True
-                with self._live.sending(self._session_id), anyio.move_on_after(self._live.limits.send_s):
-                    await send({"type": "http.response.body", "body": chunk, "more_body": True})
-                    self._unread = False
-                if self._unread:
-                    return
+                for at in range(0, len(chunk), _PIECE):
+                    await self._send_piece(send, chunk[at : at + _PIECE])
+                    if self._unread:
+                        return
+
+    async def _send_piece(self, send: Send, piece: bytes) -> None:
+        self._unread = True
+        with self._live.sending(self._session_id), anyio.move_on_after(self._live.limits.send_s):
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+            self._unread = False
 
     async def _end_with_watcher(self, receive: Receive, scope: anyio.CancelScope) -> None:
         while (await receive())["type"] != "http.disconnect":
@@ -209,10 +240,6 @@ class LiveResponse(Response):
     async def _end_with_server(self, scope: anyio.CancelScope) -> None:
         await self._live.closed()
         scope.cancel()
-
-
-def _fix(limit: str) -> str:
-    return f"Close one of them, or raise the limit ({raised_by(limit)})."
 
 
 def _of_sessions(answers: Counter[str]) -> int:

@@ -92,7 +92,7 @@ class Sockets:
     async def _audio(self, socket: WebSocket) -> None:
         try:
             talk = self._talk_of(socket)
-            with self._live.place(talk.session.id):
+            with self._live.microphone(talk.session.id):
                 await socket.accept(SUBPROTOCOL)
                 await AudioConnection(socket, talk, self._live, self._audit).run()
         except Problem as problem:

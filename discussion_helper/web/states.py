@@ -13,7 +13,7 @@ __all__ = ["FRESH_S", "HEAVY", "State", "States"]
 
 FRESH_S = 0.5
 """So long a state is given to others, with what came since. One of 500 turns takes 30 ms to be written; the event loop
-has a voice to serve, and there may be 64 watchers."""
+has a voice to serve, and there may be 256 watchers."""
 HEAVY = 32 * 1024
 """Bytes of a state that is worth it; a lighter one is made in less than 2 ms."""
 

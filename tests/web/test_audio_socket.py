@@ -395,7 +395,7 @@ async def test_the_session_s_end_and_the_server_s_close_it(
 async def test_many_wait_at_one_session_and_no_more_than_may(
     remote_app: Callable[..., Starlette], serving: Serving
 ) -> None:
-    async with serving(remote_app(limits=Limits(watchers=2))) as served:
+    async with serving(remote_app(limits=Limits(microphones=2))) as served:
         session = await opened(served)
         enter = partial(connected, served.url, session)
         async with enter(), enter():
@@ -404,6 +404,21 @@ async def test_many_wait_at_one_session_and_no_more_than_may(
                     pass
 
     assert 503 == refused.value.response.status_code
+
+
+async def test_watchers_take_no_place_of_a_microphone_and_it_takes_none_of_theirs(
+    remote_app: Callable[..., Starlette], serving: Serving
+) -> None:
+    async with serving(remote_app(limits=Limits(watchers=1, all_watchers=1))) as served:
+        session = await opened(served)
+        events = f"/sessions/{session}/events"
+        async with connected(served.url, session), served.client.stream("GET", events) as first:
+            refused = await served.client.get(events)
+            async with connected(served.url, session):
+                present = served.server._app.state.live.watchers(session)
+
+    assert (200, 503, 3) == (first.status_code, refused.status_code, present)
+    assert "1 watchers follow this session, and no more may." == refused.json()["error"]
 
 
 async def test_no_more_sessions_hear_clients_than_the_models_have_room_for(

@@ -18,6 +18,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from discussion_helper.registry import Sessions
 from discussion_helper.text import Manager, PropertiesEvent, UserMessageEvent
 from discussion_helper.text.providers.scripted import ScriptedProvider
+from discussion_helper.types import Utterance
 from discussion_helper.web import Limits
 from discussion_helper.web.event_socket import HEARD, SUBPROTOCOL
 
@@ -43,10 +44,18 @@ async def following(served: Any, path: str, **options: Any) -> AsyncIterator[Cli
             yield watcher
 
 
+async def whole(watcher: ClientConnection) -> str:
+    """The next message, of its pieces where it has some."""
+    told = str(await watcher.recv())
+    if told[0] not in "+.":
+        return told
+    return told[1:] + (await whole(watcher) if told[0] == "+" else "")
+
+
 async def one(watcher: ClientConnection) -> Event:
     """The next event: its id, its kind, its data."""
     while True:
-        told = json.loads(await watcher.recv())
+        told = json.loads(await whole(watcher))
         if told:
             assert told["event"] == told["data"]["kind"]
             return told.get("id", ""), told["event"], told["data"]
@@ -156,6 +165,37 @@ async def test_the_place_to_go_on_from_is_in_the_address_or_in_the_header(
     assert [last] == streamed
     assert ([], 1000) == nothing
     assert (True, "epoch", 204) == (stale["stale"], stale["why"], seen.status_code)
+
+
+@pytest.mark.parametrize("letter", ["x", "水", "😀"])
+async def test_a_large_event_comes_in_messages_that_a_slow_link_has_soon(
+    app_of: AppOf, serving: Serving, letter: str
+) -> None:
+    async with serving(app_of()) as served:
+        url = await opened(served)
+        words = letter * 30_000
+        await served.client.post(f"{url}/say", json={"text": words[:10_000]})
+        session = served.server._app.state.sessions.get(url.rpartition("/")[2])
+        session.discussion._record.add(Utterance("user", words))
+        async with following(served, f"{url}/events") as watcher:
+            messages = [str(await watcher.recv())]
+            while messages[-1].startswith("+"):
+                messages.append(str(await watcher.recv()))
+        session.discussion._record.add(Utterance("user", words))
+        snapshot = json.loads("".join(message[1:] for message in messages))
+
+    assert words == snapshot["data"]["state"]["utterances"][-1]["text"]
+    assert 16 * 1024 + 1 >= max(len(message.encode()) for message in messages)
+    assert ["+"] * (len(messages) - 1) + ["."] == [message[0] for message in messages]
+
+
+async def test_who_comes_back_and_missed_nothing_is_told_so_at_once(app_of: AppOf, serving: Serving) -> None:
+    async with serving(app_of(limits=Limits(heartbeat_s=1000))) as served:
+        url = await opened(served)
+        async with following(served, f"{url}/events") as watcher:
+            last, _, _ = await one(watcher)
+        async with following(served, f"{url}/events?after={last}") as watcher:
+            assert "{}" == await watcher.recv()
 
 
 async def test_what_cannot_be_told_is_a_close_code_of_its_own(app_of: AppOf, serving: Serving) -> None:

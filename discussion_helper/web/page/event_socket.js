@@ -3,10 +3,15 @@
 const PROTOCOL = "discussion-helper.events.v1";
 const OPENS_MS = 5_000; // whatever takes longer does not get through: a proxy may hold it
 
-/** Connects at once. `reader` gives its messages, parsed, one at a time; at their end `code` is what it was closed with. */
+/**
+ * Connects at once. `reader` gives its messages, parsed, one at a time, and null for each piece of one of which more is
+ * to come; at their end `code` is what it was closed with, and `reason` why.
+ */
 export class EventSocket {
   reader;
   code = 0;
+  reason = "";
+  #pieces = [];
   #socket;
   #messages;
   #over = false;
@@ -30,8 +35,8 @@ export class EventSocket {
         if (this.#over) this.#socket.close();
         told(!this.#over);
       };
-      this.#socket.onclose = ({ code }) => {
-        this.#end(() => this.#messages.close(), code);
+      this.#socket.onclose = ({ code, reason = "" }) => {
+        this.#end(() => this.#messages.close(), code, reason);
         told(false);
       };
     });
@@ -46,16 +51,23 @@ export class EventSocket {
   #take(data) {
     if (this.#over) return;
     try {
-      this.#messages.enqueue(JSON.parse(data));
+      this.#messages.enqueue(this.#joined(data));
     } catch {
       this.close(); // it is no server of ours
     }
   }
 
-  #end(tell, code = 0) {
+  /** A piece begins with a sign: "+" for more to come, "." for the last one. */
+  #joined(data) {
+    if (data[0] !== "+" && data[0] !== ".") return JSON.parse(data);
+    this.#pieces.push(data.slice(1));
+    return data[0] === "+" ? null : JSON.parse(this.#pieces.splice(0).join(""));
+  }
+
+  #end(tell, code = 0, reason = "") {
     if (this.#over) return;
     this.#over = true;
-    this.code = code;
+    [this.code, this.reason] = [code, reason];
     tell();
   }
 }

@@ -1,6 +1,6 @@
 // The socket that carries both voices, made anew while the server still keeps the place.
 
-import { sessionPath } from "./api.js";
+import { ask, sessionPath } from "./api.js";
 import { decoded, encoded } from "./frames.js";
 
 const PROTOCOL = "discussion-helper.audio.v1";
@@ -133,7 +133,7 @@ export class Socket {
       this.#lostAt = 0;
       return this.#on.state(why, "");
     }
-    if (!this.#opened) return this.#on.state("refused", "The server takes no microphone for this session. See /health.");
+    if (!this.#opened) return this.#refused();
     this.#lostAt ||= Date.now();
     if (Date.now() - this.#lostAt > KEPT_MS) {
       this.#lostAt = 0;
@@ -143,4 +143,14 @@ export class Socket {
     this.#timer = setTimeout(() => this.open(), this.#wait);
     this.#wait = Math.min(LONGEST_WAIT_MS, this.#wait * 2);
   }
+  /** Of a handshake that was refused a page is not told why: what it can find out is whether there is such a session. */
+  async #refused() {
+    const why = await ask("GET", sessionPath(this.#id)).then(whyNot, (error) => error.message);
+    if (!this.#left && this.#socket === null) this.#on.state("refused", why);
+  }
+}
+
+function whyNot({ running }) {
+  if (!running) return "The session is over.";
+  return "The server did not take the microphone: something that it needs is missing, see /health, or too many wait for it.";
 }

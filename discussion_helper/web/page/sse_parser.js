@@ -13,6 +13,11 @@ export class SseParser {
     return lines.flatMap((line) => this.#line(line.replace(/\r$/, "")));
   }
 
+  /** Nothing was begun of which more is to come. */
+  get isWhole() {
+    return this.#rest === "" && this.#id === "" && this.#data.length === 0;
+  }
+
   #line(line) {
     if (line === "") return this.#whole();
     const at = line.indexOf(":");
