@@ -158,6 +158,20 @@ async def test_who_comes_in_the_middle_sees_what_goes_on_and_keeps_the_decisions
     assert {key: value for key, value in live.items() if key != "fault"} == told["live"]
 
 
+async def test_a_client_that_comes_and_goes_is_known_and_mends_no_fault(serving: Any, browsing: Any) -> None:
+    told: tuple[dict[str, Any], ...] = (
+        {"which": "client", "state": "here"},
+        {"which": "loudspeaker", "state": "lost", "fix": "Plug it in."},
+        {"which": "client", "state": "away"},
+    )
+    happened = [{"kind": "device", "at_s": 1.0, **data} for data in told]
+    async with serving(create_app(token="a-token-for-the-page")) as served, browsing(served) as (open_page, _):
+        known = await (await open_page()).evaluate(WHOLE, [*Scene(0).events[:1], *happened])
+
+    assert "away" == known["session"]["client"]
+    assert "The loudspeaker is lost. Plug it in." == known["live"]["fault"]
+
+
 async def test_what_was_not_heard_is_the_same_in_both_languages(serving: Any, browsing: Any) -> None:
     pick = random.Random(1)
     texts = ["".join(pick.choices("ab ß水.\n 😀", k=pick.randrange(12))) for _ in range(300)]

@@ -6,8 +6,6 @@ import { Socket } from "./socket.js";
 import { Sound } from "./sound.js";
 
 const HEARD = ["connecting", "live", "lost"]; // in any other state nobody hears the device, and its light is out
-const OTHERS = ["owned", "taken"];
-
 /**
  * `changed()` whenever `state`, `why`, `muted`, `open` or `level` is another one.
  *
@@ -28,7 +26,6 @@ export class BrowserAudio {
   #sound = null;
   #socket = null;
   #toldMuted = false; // the server
-  #freed = false; // whoever had it instead closed it since then
   #records = false;
   #agent = false;
 
@@ -94,16 +91,6 @@ export class BrowserAudio {
     this.#making?.then((sound) => sound.close(), () => {}); // one that cannot be made is told of where it was asked for
     this.#making = this.#sound = null;
     this.#tell("closed", "");
-  }
-
-  /** The session's microphone was closed, or opened, by whoever has it; told of each change. */
-  watch(closed) {
-    this.#freed = closed;
-  }
-
-  /** Another tab had it, and as far as is known nobody has it now. */
-  get free() {
-    return this.#freed && OTHERS.includes(this.state);
   }
 
   get live() {
@@ -239,7 +226,6 @@ export class BrowserAudio {
   }
 
   #follow(state, why) {
-    this.#freed = false;
     if (state !== "connecting") this.#silence();
     if (state === "live") {
       this.#sound.microphone.restart();

@@ -39,11 +39,11 @@ export class AudioPanel {
     if (found.some(({ id }) => id === before)) this.#select.value = before;
   }
 
-  /** `audio` null: this session's microphone is none of this page's business. */
-  draw(audio, offered) {
+  /** `audio` null: this session's microphone is none of this page's business. `free`: nobody has it any more. */
+  draw(audio, offered, free) {
     show(byId("browser-audio"), offered);
     if (!offered) return;
-    const state = audio === null || audio.free ? "off" : audio.state;
+    const state = audio === null || free ? "off" : audio.state;
     setLong(byId("audio-state"), [STATES[state], audio?.muted ? "Muted." : "", audio?.opening ? "The browser opens the microphone." : "", audio?.why].filter(Boolean).join(". ").replace("..", "."));
     show(byId("take"), state === "owned" || state === "taken");
     show(byId("join"), state === "off" || state === "closed" || state === "refused");

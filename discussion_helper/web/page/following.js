@@ -2,7 +2,6 @@
 
 import { ask, isId, sessionPath } from "./api.js";
 import { BrowserAudio } from "./audio.js";
-import { isClosed } from "./headline.js";
 import { closeStream } from "./microphone.js";
 import { blank, fold } from "./state.js";
 import { Stream } from "./stream.js";
@@ -164,7 +163,6 @@ export class Following {
 
   #take(event) {
     this.state = fold(this.state, event);
-    if (event.kind === "snapshot" || event.which === "microphone") this.audio?.watch(isClosed(this.state.session));
     if (event.kind === "ended") this.audio?.close();
     this.#tell();
   }

@@ -19,6 +19,7 @@ const CLIENTS = {
 };
 const FAULTS = { lost: "Microphone lost", hanging: "Microphone does not answer", silent: "Microphone silent" };
 const MUTED = { text: "Muted", act: "unmute" };
+const OTHERS = ["owned", "taken"];
 const AGENTS = ["thinking", "speaking"];
 
 /** What the button beside the headline says, by what it does. */
@@ -67,8 +68,8 @@ function deafness(session, audio) {
 
 /** Of a microphone that is a browser's or a program's: this page's, another one's, or none yet. */
 function awayFrom(session, audio) {
-  if (audio === null) return isClosed(session) ? CONNECT : TAKE;
-  if (audio.free) return CONNECT;
+  if (audio === null) return isOthers(session) ? TAKE : CONNECT;
+  if (isFree(session, audio)) return CONNECT;
   return audio.live ? null : (CLIENTS[audio.state] ?? CONNECT);
 }
 
@@ -79,9 +80,14 @@ function waiting(session) {
   return null;
 }
 
-/** No microphone of the session is open, as far as the server tells; one in a browser is closed where nobody has it. */
-export function isClosed(session) {
-  return ["", "muted", undefined].includes(session.microphone);
+/** Somebody has the microphone, as far as the server tells: whether a client is there, else whether it is open. */
+function isOthers({ client, microphone }) {
+  return client ? client === "here" : !["", "muted", undefined].includes(microphone);
+}
+
+/** Another tab had the microphone when this one asked or lost it, and nobody has it now. */
+export function isFree(session, audio) {
+  return OTHERS.includes(audio?.state) && session?.client === "away";
 }
 
 /** The session's microphone is a browser's or a program's, and this page is not it. */

@@ -10,7 +10,7 @@ import { Downloads } from "./download.js";
 import { byId, setLong, setText, show } from "./element.js";
 import { FloorStrip } from "./floor.js";
 import { Following } from "./following.js";
-import { isMuted } from "./headline.js";
+import { isFree, isMuted } from "./headline.js";
 import { Keys } from "./keys.js";
 import { Latency } from "./latency.js";
 import { Sessions } from "./sessions.js";
@@ -165,7 +165,7 @@ function drawAll() {
   decisions.draw(state.decisions);
   announcer.draw(state.session, following.sounds, announcesAll());
   downloads.draw(state.session, audio);
-  panel.draw(audio, following.offersAudio);
+  panel.draw(audio, following.offersAudio, isFree(state.session, audio));
   drawControls(state, audio);
 }
 

@@ -106,7 +106,9 @@ function useTool(state, event) {
   return withLive(state, { tool: "", uses: [...state.live.uses, { id, name, arguments: given, result, is_error }] });
 }
 
+/** The client is the one at the session's microphone, and no device that anything can be wrong with. */
 function changeDevice(state, event) {
+  if (event.which === "client") return withSession(state, { client: event.state });
   const fault = ["lost", "hanging", "silent", "slow"].includes(event.state);
   const told = fault ? faultOf(event) : "";
   const next = event.which === "microphone" ? withSession(state, { microphone: event.state }) : state;
