@@ -7,8 +7,8 @@ from typing import Any
 __all__ = ["MOST_BYTES", "MOST_OF_ONE", "MOST_TEXT", "first_of", "fitted", "size_of"]
 
 MOST_BYTES = 64 * 1024
-"""Of one answer, as JSON: some 16,000 tokens."""
-MOST_OF_ONE = 12 * 1024
+"""Of one answer, as it is sent: some 16,000 tokens at most, of who reads both forms of it."""
+MOST_OF_ONE = 24 * 1024
 """Of one event, utterance or thread in it."""
 MOST_TEXT = 4000
 """Characters of one text in that: some 5 minutes of speech."""
@@ -17,14 +17,15 @@ _DEEPEST = 16
 
 
 def size_of(told: Any) -> int:
-    """Bytes of it as JSON."""
-    return len(json.dumps(told, ensure_ascii=False, default=str).encode("utf-8", "replace"))
+    """Bytes of it in both the forms in which a tool's answer is sent: as JSON, and as a text of that JSON."""
+    text = json.dumps(told, ensure_ascii=False, default=str, separators=(",", ":"))
+    return sum(len(form.encode("utf-8", "replace")) for form in (text, json.dumps(text, ensure_ascii=False)))
 
 
 def fitted(told: Mapping[str, Any], most_bytes: int = MOST_OF_ONE) -> dict[str, Any]:
     """Its texts cut, and without its largest fields where it is too much all the same.
 
-    `left_out_bytes` has the size of each of those by its name.
+    `left_out_bytes` has the size of each of those by its name, as `size_of` counts it.
     """
     cut = {name: _cut(value) for name, value in told.items()}
     left = most_bytes

@@ -25,6 +25,8 @@ MOST_SESSIONS = 20
 MOST_THREADS = 50
 MOST_WAIT_S = 50.0
 """Programs wait for a tool's answer for a minute."""
+_ROOM = MOST_BYTES - 2048
+"""Beside what stands around it."""
 SETTLE_S = 0.2
 """Once something has happened, what follows within so long is told with it."""
 
@@ -82,7 +84,7 @@ class SessionTools:
         `start` goes on with one by its `thread_id`, and tells what was said in it.
         """
         heads = await self._client.threads()
-        listed = first_of(map(_head, heads[:MOST_THREADS]), MOST_BYTES)
+        listed = first_of(map(_head, heads[:MOST_THREADS]), _ROOM)
         return {"threads": listed} | _earlier("threads", len(heads) - len(listed))
 
     async def say(self, session_id: _SessionId, text: Annotated[str, "what is said"]) -> dict[str, Any]:
@@ -162,7 +164,7 @@ async def _gathered(following: Following, wait_s: float, most: int) -> tuple[lis
         async for event in following:
             events.append(_told(event))
             size += size_of(events[-1])
-            if len(events) == most or size > MOST_BYTES // 2:
+            if len(events) == most or size > _ROOM // 2:
                 return events, True
             time.deadline = min(time.deadline, anyio.current_time() + SETTLE_S)
     return events, False
@@ -171,11 +173,11 @@ async def _gathered(following: Following, wait_s: float, most: int) -> tuple[lis
 def _told(event: ServerEvent) -> dict[str, Any]:
     told: dict[str, Any] = {"kind": event.kind} | ({} if event.at_s is None else {"at_s": event.at_s})
     if event.kind == "snapshot" and isinstance(event.data.get("state"), Mapping):
-        return told | {"state": _shortened(event.data["state"], MOST_BYTES // 2)}
+        return told | {"state": _shortened(event.data["state"], _ROOM // 2)}
     return fitted(told | dict(event.data))
 
 
-def _shortened(state: Mapping[str, Any], most_bytes: int = MOST_BYTES) -> dict[str, Any]:
+def _shortened(state: Mapping[str, Any], most_bytes: int = _ROOM) -> dict[str, Any]:
     """A state with its newest utterances alone, and how many came before them; each of the two has half the room."""
     said = state.get("utterances", ())
     kept = fitted({name: it for name, it in state.items() if name not in (*_UNTOLD, "utterances")}, most_bytes // 2)

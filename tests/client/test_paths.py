@@ -77,7 +77,9 @@ async def test_an_id_is_quoted_and_arrives_as_it_is(told: str, path: str) -> Non
     assert (f"/sessions/{path}", f"/threads/{path}") == (session_path(told), thread_path(told))
 
 
-@pytest.mark.parametrize("told", ["\u00e9", "a\nb", "a\r\nX: y", "\ud800", "x" * 201, None, 5], ids=range(7))
+@pytest.mark.parametrize(
+    "told", ["\u00e9", "a\nb", "a\r\nX: y", "\ud800", "x" * 201, None, 5, " ", " abc", "abc ", "a b"], ids=range(11)
+)
 def test_what_no_event_has_as_its_id_is_told_by_its_name(told: Any) -> None:
     client = Client("http://127.0.0.1:1")
     with pytest.raises(SettingError, match=r"^after: .* is the id of no event"):
@@ -88,6 +90,24 @@ def test_what_no_event_has_as_its_id_is_told_by_its_name(told: Any) -> None:
 
 def test_what_is_no_kind_is_told() -> None:
     client = Client("http://127.0.0.1:1")
-    for kind in ("\ud800", "a\nb", None):
-        with pytest.raises(SettingError, match=r"^kinds: .* is no kind of event"):
-            client.follow("a-session", kind)  # type: ignore[arg-type]
+    for kind in ("\ud800", "a\nb", None, "", " ", "a ", "a,b", ",", "x" * 65, "x" * 70_000):
+        for kinds in ((kind,), ("floor", kind)):
+            with pytest.raises(SettingError, match=r"^kinds: .* is no kind of event"):
+                client.follow("a-session", *kinds)  # type: ignore[arg-type]
+    with pytest.raises(SettingError, match=r"^kinds: there are no 2000 kinds"):
+        client.follow("a-session", *map(str, range(2000)))
+
+
+@pytest.mark.parametrize("kinds", [("*",), ("floor", "tool-call", "a.b:c_9"), tuple(f"{n:064}" for n in range(100))])
+async def test_what_may_be_one_is_asked_for(kinds: tuple[str, ...]) -> None:
+    asked: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url.params["kinds"])
+        return httpx.Response(204)
+
+    client = Client("http://127.0.0.1:1", transport=httpx.MockTransport(answer))
+    async with client, client.follow("a-session", *kinds):
+        pass
+
+    assert [",".join((*kinds, "ended"))] == asked

@@ -1,9 +1,11 @@
 """What a model of another program can do with sessions."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
 import anyio
+import httpx
 import mcp
 import pytest
 
@@ -277,3 +279,37 @@ async def test_what_is_long_is_told_within_bounds_and_says_what_is_not_there(ask
     assert 42 == len(state["utterances"]) + state["earlier_utterances"]
     assert state["utterances"][-1]["text"].endswith("(1000 more characters)")
     assert (True, 40) == (first["more"], said)
+
+
+@pytest.mark.parametrize(
+    ("sign", "least"),
+    [("z", MOST_BYTES // 2), ('"', MOST_BYTES // 4), ("\n", MOST_BYTES // 4), ("\u6c34", MOST_BYTES // 4), ("\x01", 1)],
+    ids=["letter", "quote", "line", "wide", "control"],
+)
+async def test_an_answer_is_within_its_bound_in_both_forms_as_it_is_sent(sign: str, least: int) -> None:
+    when = "2026-01-01T00:00:00+00:00"
+    head = {"created_at": when, "updated_at": when, "turn_count": 3, "first": sign * 1500}
+    said = {"speaker": "user", "text": sign * 3000}
+    state = {"id": "abcdefgh1234", "kind": "voice", "running": True, "floor": "idle", "utterances": [said] * 100}
+    state |= {"elapsed_s": 1.0, "timings": [], "interruption_rate": 0.0}
+    events = [f"id: a-{n}\nevent: utterance\ndata: {json.dumps({'kind': 'utterance', **said})}\n\n" for n in range(300)]
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if request.url.path == "/threads":
+            return httpx.Response(200, json=[{"id": f"i{number:021}", **head} for number in range(80)])
+        if request.url.path.endswith("/events"):
+            return httpx.Response(200, headers={"content-type": "text/event-stream"}, text="".join(events))
+        return httpx.Response(200, json=state | {"decisions": [{"a": sign * 1000}] * 50, "other": sign * 3000})
+
+    called: list[tuple[str, dict[str, Any]]] = [
+        ("threads", {}),
+        ("state", {"session_id": "s"}),
+        ("follow", {"session_id": "s", "most": 200}),
+    ]
+    client = Client("http://127.0.0.1:1", token="x", transport=httpx.MockTransport(answer))
+    async with client, mcp.Client(mcp_server(client)) as asker:
+        for name, arguments in called:
+            told: Any = await asker.call_tool(name, arguments)
+            assert not told.is_error, (name, told.content)
+            assert least < len(told.model_dump_json(by_alias=True).encode()) <= MOST_BYTES
+            assert json.loads(told.content[0].text) == told.structured_content
