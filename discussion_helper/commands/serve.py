@@ -41,9 +41,12 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     text = f"The link that is printed holds the token, which is new each time, or that of {TOKEN_VARIABLE}."
     parser = subparsers.add_parser("serve", help=about, description=f"{about.capitalize()}.", epilog=text)
     parser.add_argument("--port", type=int, default=PORT, metavar="N", help="0 = any free one (default: %(default)s)")
-    text = "SQLite file that keeps the threads of text sessions (default: those of `chat`; :memory: = none is kept)"
+    text = (
+        "SQLite file that keeps the threads: of text sessions, and with --keep of those by voice "
+        "(default: those of `chat`; :memory: = none is kept)"
+    )
     parser.add_argument("--store", type=Path, metavar="FILE", help=text)
-    text = "keep what is said by voice too, as threads, unless a session asks for nothing to be kept"
+    text = "keep what is said by voice too, as threads in --store, unless a session asks for nothing to be kept"
     parser.add_argument("--keep", action="store_true", help=text)
     add_door(parser)
     add_limits(parser)
