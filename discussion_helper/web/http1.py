@@ -10,14 +10,15 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from discussion_helper.web.encrypting import Encrypting
 from discussion_helper.web.limits import Limits, raised_by
-from discussion_helper.web.problems import answer_of
+from discussion_helper.web.problems import Problem, answer_of
 from discussion_helper.web.security import HEADERS
 from discussion_helper.web.strangers import KNOWN, Strangers
 
 __all__ = ["LAST_BYTES_S", "Http1"]
 
 LAST_BYTES_S = 0.25
-"""How long the last bytes of a connection may take to be read when the server stops."""
+"""How long the last bytes of a connection may take to be read when the server stops, or the rest of a body to come."""
+_STOPS = (503, "The server stops.", "Try again when it runs.")
 
 
 class Http1(H11Protocol):
@@ -34,6 +35,8 @@ class Http1(H11Protocol):
         self._limits = limits
         self._strangers = strangers
         self._is_known = self._is_upgraded = False
+        self._is_stopping = self._is_late = False
+        """The server stops; whatever is not here yet comes too late."""
         self._late: asyncio.TimerHandle | None = None
         self._app = self.app
         self.app = self._answer
@@ -62,12 +65,30 @@ class Http1(H11Protocol):
         cycle = self.cycle  # until it is complete there is no other one on this connection
         self._is_known = False
         scope.setdefault("extensions", {})[KNOWN] = self._know
-        await (self._app if self._has_room else self._full)(scope, receive, send)
+        try:
+            await (self._app if self._has_room else self._full)(scope, self._heard(receive), send)
+        except asyncio.CancelledError:
+            if not self._is_stopping:
+                raise
+            if not (cycle.response_started or cycle.disconnected):
+                await answer_of(*_STOPS, {**HEADERS, "Connection": "close"})(scope, receive, send)
         if cycle.response_started and not cycle.response_complete and not cycle.disconnected:
             cycle.disconnected = True
             self.transport.abort()
         if not (self._is_known or self.transport.is_closing()):
             self._strangers.add(self)
+
+    def _heard(self, receive: Any) -> Any:
+        """Raises Problem for a body of which more is to come when the server stops."""
+
+        async def heard() -> Any:
+            message = await receive()
+            if self._is_late and message.get("more_body"):
+                status, what, fix = _STOPS
+                raise Problem(status, what, fix=fix)
+            return message
+
+        return heard
 
     def _know(self) -> None:
         self._is_known = True
@@ -84,12 +105,16 @@ class Http1(H11Protocol):
 
     def shutdown(self) -> None:
         """See uvicorn, which waits for connections until they are closed."""
+        self._is_stopping = True
         super().shutdown()
         self.loop.call_later(LAST_BYTES_S, self._let_go)
 
     def _let_go(self) -> None:
+        self._is_late = True
         if self.transport.is_closing():
             self.transport.abort()
+        elif self.cycle is not None and self.cycle.more_body:
+            self.cycle.message_event.set()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """See asyncio."""

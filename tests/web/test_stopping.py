@@ -11,6 +11,9 @@ import anyio
 import httpx
 import pytest
 from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from discussion_helper.text import Manager, TextDelta
 from discussion_helper.text.providers.scripted import FOREVER, ScriptedProvider
@@ -131,3 +134,44 @@ async def test_a_session_that_ends_badly_is_logged_and_the_server_ends(
         await stopped(app_of(manager=manager), fail, follow, ready=1)
 
     assert "a session did not end well" in caplog.messages
+
+
+HEADS = {
+    "half": b"POST /sessions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\n{",
+    "slow": b"GET /slow HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("name", sorted(HEADS))
+async def test_a_request_that_is_not_done_with_when_it_stops_is_told_so(
+    app_of: AppOf, capfd: pytest.CaptureFixture[str], name: str
+) -> None:
+    """A body that is not whole yet; and an answer that does not come."""
+    came, started = anyio.Event(), anyio.Event()
+
+    async def slow(_: Request) -> Response:
+        came.set()
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    server = Server(app_of(routes=[Route("/slow", slow)]), started=started.set)
+    with bound_socket("127.0.0.1", 0) as listening:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(server.serve, [listening])
+            await started.wait()
+            async with await anyio.connect_tcp("127.0.0.1", listening.getsockname()[1]) as client:
+                await client.send(HEADS[name])
+                while not server.server_state.tasks:
+                    await anyio.lowlevel.checkpoint()
+                if name == "slow":
+                    await came.wait()
+                server.should_exit = True
+                told = b""
+                with anyio.fail_after(AT_MOST_S):
+                    while b"Try again when it runs." not in told:
+                        told += await client.receive()
+
+    assert told.startswith(b"HTTP/1.1 503")
+    said = "".join(capfd.readouterr())
+    assert "Traceback" not in said
+    assert (name == "half") == (said == "")  # of what it had to cancel uvicorn tells
