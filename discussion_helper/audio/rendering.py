@@ -38,7 +38,7 @@ class Rendering:
             out.fill(0.0)
             return None
         position = self._take(out)
-        if len(self._rising) and position is not None:
+        if position is not None or out.any():  # a converter still gives some of a reply that is paused
             self._rise(out)
         self._last = float(out[-1])
         return position
@@ -55,6 +55,7 @@ class Rendering:
         """The rest of what was taken and not given yet; then down to zero from where it is."""
         given = 0 if self._converter is None else self._converter.rest(out)
         if given:
+            self._rise(out[:given])
             self._last = float(out[given - 1])
         if given < len(out):
             self._fall(out[given:])
@@ -77,13 +78,15 @@ class _Converter:
         self._resampler = soxr.ResampleStream(playback.rate, rate, 1, dtype="float32", quality="MQ")
         self._ready: Samples = np.zeros(0, np.float32)
         self._block = playback.rate // 100
+        self._at: Position | None = None  # of what was rendered last, and may not be given yet
         self._over = False
 
     def render(self, out: Samples) -> Position | None:
-        position = None
+        position = self._at
         while len(self._ready) < len(out):
             block = np.empty(self._block, np.float32)
-            position = self._playback.render(block) or position
+            self._at = self._playback.render(block)
+            position = self._at or position
             self._ready = np.concatenate([self._ready, self._resampler.resample_chunk(block)])
         out[:], self._ready = self._ready[: len(out)], self._ready[len(out) :]
         return position

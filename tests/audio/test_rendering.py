@@ -103,3 +103,36 @@ def test_a_playback_of_another_rate_is_converted(rate: int) -> None:
     spectrum = np.abs(np.fft.rfft(heard * np.hanning(len(heard))))
     assert np.argmax(spectrum) * 2 == 1_000
     assert heard.std() == pytest.approx(0.5 / 2**0.5, rel=0.02)
+
+
+@pytest.mark.parametrize("rate", [16_000, 44_100, RATE])
+@pytest.mark.parametrize("block_s", [0.0025, 0.005, 0.01, 0.02])
+@pytest.mark.parametrize("finished_after", [1, 2, 3, 5, None])
+def test_a_rise_is_whole_however_short_the_blocks_are_and_whenever_it_is_finished(
+    rate: int, block_s: float, finished_after: int | None
+) -> None:
+    playback = Playback(RATE)
+    playback.write(1, np.sin(2 * np.pi * 50 * np.arange(RATE) / RATE).astype(np.float32))
+    blocks(Rendering(playback, RATE), 9)
+    rendering = Rendering(playback, rate)
+    samples = round(block_s * rate)
+
+    begin = blocks(rendering, finished_after or 24, rate, samples)
+    if finished_after:
+        rendering.finish()
+    heard = np.concatenate((begin, blocks(rendering, 24, rate, samples)))
+
+    step = np.abs(np.diff(heard, prepend=np.float32(0.0))).max()
+    assert step < 3.4 / (0.01 * rate)  # the wave's own are 2 * pi * 50 / rate
+    assert np.abs(heard).max() > 0.01
+
+
+def test_each_block_with_something_of_a_converted_reply_has_a_place_in_it() -> None:
+    playback = Playback(RATE)
+    playback.write(1, np.full(RATE, 0.5, np.float32))
+    rendering = Rendering(playback, 44_100)
+    block = np.empty(220, np.float32)
+
+    told = [(rendering.render(block) is not None, bool(block.any())) for _ in range(40)]
+
+    assert all(has_place for has_place, sounds in told if sounds)
