@@ -84,12 +84,13 @@ class Present:
             self._tool = use.name
 
     def _take_device(self, data: dict[str, Any]) -> None:
-        state = str(data.get("state", ""))
-        self._fault = data if state in FAULTS else None
-        if data.get("which") == "microphone":
-            self.microphone = state
-        if data.get("which") == "client":
+        state, which = str(data.get("state", "")), data.get("which")
+        if which == "client":  # nothing can be wrong with it, and it mends nothing
             self.client = state
+            return
+        self._fault = data if state in FAULTS else None
+        if which == "microphone":
+            self.microphone = state
 
     def end(self) -> None:
         """The session is over: nothing goes on any more."""

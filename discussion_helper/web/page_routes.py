@@ -22,6 +22,7 @@ _MODULES = (
     *("headline", "invitation", "keys", "latency", "main"),
     *(
         "microphone",
+        "muting",
         "order",
         "player",
         "player-worklet",

@@ -8,7 +8,7 @@
     queued.push(call);
     port2.postMessage(null);
   };
-  const world = { tracks: [], asked: [], loading: [], contexts: [], nodes: [], sockets: [], leaks: [], following: null };
+  const world = { tracks: [], asked: [], loading: [], contexts: [], nodes: [], sockets: [], leaks: [], held: new Set(), following: null };
   window.world = world;
 
   // -- devices
@@ -101,10 +101,11 @@
     static OPEN = 1;
     readyState = 0;
     bufferedAmount = 0;
-    muted = false;
+    closed = false;
     welcomed = false;
 
     constructor(url) {
+      this.url = url;
       this.isAudio = url.endsWith("/audio");
       if (this.isAudio) world.sockets.push(this);
     }
@@ -113,7 +114,22 @@
       if (data instanceof ArrayBuffer) return leak("sent");
       const message = JSON.parse(data);
       if (message.type === "hello") this.hello = message;
-      if (message.type === "mute") this.muted = message.on;
+      if (message.type !== "mute") return;
+      this.closed = message.on;
+      if (!message.on) world.held.delete(this.url);
+    }
+
+    /** For the server: here, or by somebody else. */
+    get muted() {
+      return this.closed || world.held.has(this.url);
+    }
+
+    /** Somebody else mutes the session, or opens its microphone again. */
+    holds(on) {
+      if (!this.welcomed || this.readyState !== 1 || this.closed || on === this.muted) return;
+      if (on) world.held.add(this.url);
+      else world.held.delete(this.url);
+      this.hears({ type: "muted", on });
     }
 
     close() {
@@ -133,7 +149,7 @@
     welcome() {
       if (!this.hello || this.welcomed || this.readyState !== 1) return;
       this.welcomed = true;
-      this.hears({ type: "welcome" });
+      this.hears({ type: "welcome", muted: world.held.has(this.url) });
     }
 
     ends(code, message = null) {
@@ -189,6 +205,7 @@
 
   world.clear = () => {
     for (const name of ["tracks", "asked", "loading", "contexts", "nodes", "sockets", "leaks"]) world[name].length = 0;
+    world.held.clear();
     world.newest = null;
   };
 

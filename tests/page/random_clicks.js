@@ -62,9 +62,10 @@ async (seeds) => {
       owned: () => socket()?.owned(),
       taken: () => socket()?.taken(),
       drops: () => socket()?.drops(),
+      held: () => socket()?.holds(pick(2) === 1),
       sound: () => world.sound(),
     };
-    const likely = ["join", "mute", "answer", "answer", "load", "load", "opens", "opens", "welcome", "welcome", "sound", "sound"];
+    const likely = ["join", "mute", "answer", "answer", "load", "load", "opens", "opens", "welcome", "welcome", "held", "sound", "sound"];
     const names = [...Object.keys(steps), ...likely];
     const done = [];
     if (pick(2)) {

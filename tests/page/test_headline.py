@@ -45,6 +45,7 @@ def away(state: str) -> dict[str, Any]:
 
 
 REMOTE, LOCAL = voice(transport="remote", microphone="open"), voice(transport="local", microphone="open")
+HAS = {"client": "here"}
 SCENES: list[tuple[Any, dict[str, str], Any, list[Any]]] = [
     (REMOTE, LIVE, HERE, ["Listening", "", True]),
     (LOCAL, LIVE, None, ["Listening", "", True]),
@@ -58,7 +59,6 @@ SCENES: list[tuple[Any, dict[str, str], Any, list[Any]]] = [
     (REMOTE | {"client": "away"}, LIVE, away("taken"), ["Microphone not connected", CONNECT, False]),
     (REMOTE | {"client": "away"}, LIVE, away("owned"), ["Microphone not connected", CONNECT, False]),
     (REMOTE | {"client": "away"}, LIVE, None, ["Microphone not connected", CONNECT, False]),
-    (REMOTE | {"client": "here", "microphone": "muted"}, LIVE, None, ["Another tab has the microphone", TAKE, False]),
     (REMOTE, LIVE, away("refused"), ["The server refuses the microphone", CONNECT, False]),
     (REMOTE, LIVE, away("lost"), ["Connection lost", "", False]),
     (REMOTE, LIVE, away("lost") | {"muted": True}, ["Connection lost", "", False]),
@@ -66,6 +66,17 @@ SCENES: list[tuple[Any, dict[str, str], Any, list[Any]]] = [
     (REMOTE, LIVE, HERE | {"open": False}, ["Microphone unplugged", CONNECT, False]),
     (REMOTE, LIVE, HERE | {"open": False, "opening": True}, ["Opening the microphone", "", False]),
     (REMOTE, LIVE, HERE | {"paused": True}, ["The browser paused the sound", "Go on", False]),
+    (REMOTE | {"microphone": "muted"}, LIVE, HERE, ["Opening the microphone", "", False]),
+    (REMOTE, LIVE, HERE | {"open": False, "refused": True}, ["Microphone not opened", CONNECT, False]),
+    (REMOTE, LIVE, away("paused"), ["The browser paused the sound", "Go on", False]),
+    (REMOTE | HAS | {"microphone": "open"}, LIVE, None, ["Another tab has the microphone", TAKE, False]),
+    (REMOTE | HAS | {"microphone": "muted"}, LIVE, None, ["Another tab has the microphone, muted", TAKE, False]),
+    (
+        REMOTE | HAS | {"microphone": "muted"},
+        LIVE,
+        away("owned"),
+        ["Another tab has the microphone, muted", TAKE, False],
+    ),
     (REMOTE | {"microphone": "silent"}, LIVE, HERE, ["Microphone silent", "", False]),
     (REMOTE | {"floor": "speaking"}, LIVE, away("off"), ["Speaking. Microphone not connected", CONNECT, False]),
     (LOCAL | {"microphone": "muted"}, LIVE, None, ["Muted", "Unmute", False]),

@@ -144,6 +144,7 @@ async def test_who_comes_in_the_middle_sees_what_goes_on_and_keeps_the_decisions
         ("tool", {"state": "called", "id": "2", "name": "weather", "arguments": "{}"}),
         ("level", {"dbfs": -20.5}),
         ("device", {"which": "microphone", "state": "lost", "fix": "Plug it in."}),
+        ("device", {"which": "client", "state": "here"}),
     )
     for kind, data in happened:
         present.take(Event(kind, 1.0, data))

@@ -122,11 +122,10 @@ class Reducer:
             case "tool":
                 self._tool(data)
             case "device":
-                live["fault"] = data if data["state"] in _FAULTS else None
-                if data["which"] == "microphone":
-                    self.state["microphone"] = data["state"]
-                if data["which"] == "client":
-                    self.state["client"] = data["state"]
+                if data["which"] in ("client", "microphone"):
+                    self.state[data["which"]] = data["state"]
+                if data["which"] != "client":
+                    live["fault"] = data if data["state"] in _FAULTS else None
             case "shed":
                 self._shed(data)
 

@@ -1,6 +1,7 @@
 // This browser as the microphone and the loudspeaker of a session.
 
 import { closeStream, reasonOf } from "./microphone.js";
+import { Muting } from "./muting.js";
 import { Recording } from "./recording.js";
 import { Socket } from "./socket.js";
 import { Sound } from "./sound.js";
@@ -15,7 +16,7 @@ const HEARD = ["connecting", "live", "lost"]; // in any other state nobody hears
 export class BrowserAudio {
   state = "off";
   why = "";
-  muted = false;
+  refused = false; // the browser did not open the device that was asked for last
   level = null;
   recording = null;
   #changed;
@@ -25,7 +26,7 @@ export class BrowserAudio {
   #making = null; // the promise of a sound
   #sound = null;
   #socket = null;
-  #toldMuted = false; // the server
+  #muting = new Muting();
   #records = false;
   #agent = false;
 
@@ -54,14 +55,8 @@ export class BrowserAudio {
   /** Close the microphone, or open it again; told to the server, which then takes silence for no fault. */
   async mute(on) {
     if (on === this.muted) return;
-    this.muted = on;
-    try {
-      await this.#change();
-    } catch (error) {
-      this.muted = true;
-      this.#shut();
-      this.#tell(this.state, reasonOf(error));
-    }
+    this.#muting.wish(on);
+    await this.#switch();
   }
 
   /** Another microphone from here on. */
@@ -71,6 +66,7 @@ export class BrowserAudio {
     try {
       await this.#change();
     } catch (error) {
+      this.refused = true;
       this.#tell(this.state, reasonOf(error));
     }
   }
@@ -93,6 +89,16 @@ export class BrowserAudio {
     this.#tell("closed", "");
   }
 
+  /** Nobody is to hear the microphone: it was closed here, or the session was muted by somebody else. */
+  get muted() {
+    return this.#muting.on;
+  }
+
+  /** The device is open, or to be, but for `muted`. */
+  get here() {
+    return HEARD.includes(this.state);
+  }
+
   get live() {
     return this.state === "live";
   }
@@ -105,7 +111,7 @@ export class BrowserAudio {
   /** Go on with the sound; from a click. */
   async resume() {
     await this.#sound?.resume();
-    this.#changed();
+    this.#moved();
   }
 
   /** The device itself is open: it was not unplugged. */
@@ -119,13 +125,14 @@ export class BrowserAudio {
   }
 
   get #listens() {
-    return !this.muted && HEARD.includes(this.state);
+    return !this.muted && this.here;
   }
 
   // -- the device
 
   /** Raises what getUserMedia raises, where nothing else was asked for since. */
   async #change() {
+    this.refused = false;
     this.#tell(this.state, "");
     try {
       await this.#settle();
@@ -133,6 +140,17 @@ export class BrowserAudio {
       if (this.#listens && !this.open && !this.opening) throw error;
     }
     this.#changed();
+  }
+
+  /** As `muted` says from now on; a device that does not open is muted. */
+  async #switch() {
+    try {
+      await this.#change();
+    } catch (error) {
+      this.#muting.wish(true);
+      this.#shut();
+      this.#tell(this.state, reasonOf(error));
+    }
   }
 
   /** Open the device or close it, as the state says; where there is no sound yet, `start` does so when it is there. */
@@ -166,6 +184,7 @@ export class BrowserAudio {
 
   #lost() {
     this.level = null;
+    this.refused = false;
     this.#tellMuted();
     this.#tell(this.state, "The microphone was unplugged. Choose another one.");
   }
@@ -190,7 +209,7 @@ export class BrowserAudio {
 
   #made() {
     return Sound.made({
-      changed: () => this.#changed(),
+      changed: () => this.#moved(),
       heard: (frame) => this.#heard(frame),
       onset: (sample) => this.#onset(sample),
       lost: () => this.#lost(),
@@ -226,23 +245,41 @@ export class BrowserAudio {
   }
 
   #follow(state, why) {
+    if (state === "lost" && this.live && this.paused) return this.#rest();
     if (state !== "connecting") this.#silence();
-    if (state === "live") {
-      this.#sound.microphone.restart();
-      this.#toldMuted = false;
-    }
+    if (state === "live") this.#sound.microphone.restart();
     this.state = state;
-    if (HEARD.includes(state)) this.#tellMuted();
-    else this.#shut();
+    if (!this.here) this.#shut();
     this.#tell(state, why);
+  }
+
+  /** The server let go of a loudspeaker that stood still: until it goes on there is nothing to come back for. */
+  #rest() {
+    this.#hangUp();
+    this.state = "paused";
+    this.#shut();
+    this.#silence();
+    this.#tell("paused", "");
+  }
+
+  /** The browser paused the sound, or lets it go on. */
+  #moved() {
+    if (this.state === "paused" && !this.paused) this.start({ device: this.#device });
+    else this.#changed();
+  }
+
+  /** Of the session, by somebody else: `how` is "welcome" or "hold". */
+  #muted(how, on) {
+    const before = this.muted;
+    this.#muting[how](on);
+    if (this.muted !== before) this.#switch(); // which tells the server what is open then
+    else this.#tellMuted();
   }
 
   /** For the server a device that is closed is muted, whyever. */
   #tellMuted() {
     const on = !this.open;
-    if (!this.live || on === this.#toldMuted) return;
-    this.#toldMuted = on;
-    this.#socket?.send({ type: "mute", on });
+    if (this.live && this.#muting.isNews(on)) this.#socket?.send({ type: "mute", on });
   }
 
   /** A new connection begins with nothing of any reply, and an old one ends with it. */
@@ -253,6 +290,8 @@ export class BrowserAudio {
   }
 
   #obey(message) {
+    if (message.type === "welcome") this.#muted("welcome", message.muted === true);
+    if (message.type === "muted") this.#muted("hold", message.on);
     if (["pause", "resume", "gain", "stop"].includes(message.type)) this.#sound.player.obey(message);
   }
 

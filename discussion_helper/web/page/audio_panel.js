@@ -9,6 +9,7 @@ const STATES = {
   connecting: "Connecting",
   live: "Connected: this browser is the microphone",
   lost: "Connection lost, trying again",
+  paused: "The browser paused the sound",
   owned: "Another tab or program has the microphone",
   taken: "Another tab or program took the microphone",
   refused: "The server refuses the connection",

@@ -25,6 +25,7 @@ const ELSEWHERE = {
   connect: "Here you can read and write. To talk here, connect the microphone.",
   take: "Here you can read and write. To talk here, take the microphone.",
 };
+const CLOSED = "The microphone is closed.";
 const QUIETEST_DBFS = -60;
 const touch = window.matchMedia("(hover: none) and (pointer: coarse)"); // as in parts.css
 
@@ -86,14 +87,14 @@ export class FloorStrip {
 function noteOf(session, live, audio, act) {
   if (session === null) return "";
   if (!session.running) return [ENDS[session.reason], session.error].filter(Boolean).join(" ");
-  const lines = isElsewhere(session, audio) ? [audio?.why, ELSEWHERE[act]] : hereNotes(session, live, audio);
+  const lines = isElsewhere(session, audio) ? [audio?.why, audio?.here && audio.muted ? CLOSED : "", ELSEWHERE[act]] : hereNotes(session, live, audio);
   if (session.shed?.now.length) lines.push(`The machine is busy. For now ${listed(session.shed.now.map((what) => SHED[what] ?? `it does without ${what}`))}.`);
   return lines.filter(Boolean).join(" ");
 }
 
 /** What only who sits at the microphone can do anything about. */
 function hereNotes(session, live, audio) {
-  const lines = [audio?.why, live.fault, isMuted(session, audio) ? "The microphone is closed." : ""];
+  const lines = [audio?.why, live.fault, isMuted(session, audio) ? CLOSED : ""];
   const hasKey = session.transport === "local" || audio?.live === true;
   if (hasKey && session.turn_policy === "push_to_talk") lines.push(keyNote(session.attention === "pressed"));
   if (session.turn_policy === "wake_word" && session.attention !== "awake") lines.push("Say the wake word first.");

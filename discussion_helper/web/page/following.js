@@ -132,6 +132,11 @@ export class Following {
     return this.#voice && (this.audio !== null ? this.audio.live : this.state.session.transport === "local");
   }
 
+  /** There is a microphone to close, or to open again: this browser's also while there is no connection. */
+  get canMute() {
+    return this.audio !== null ? this.audio.here : this.hasMicrophone;
+  }
+
   /** The other way round than it is, or was asked for. */
   async mute() {
     if (this.audio !== null) return this.audio.mute(!this.audio.muted);

@@ -10,9 +10,12 @@ const WRITTEN = { idle: "Closed", listening: "Your turn", thinking: "Thinking", 
 const AWAY = { none: "Choose or open a session", connecting: "Connecting", live: "Connecting", lost: "Connection lost", gone: "Gone" };
 const CONNECT = { text: "Microphone not connected", act: "connect" };
 const TAKE = { text: "Another tab has the microphone", act: "take" };
+const PAUSED = { text: "The browser paused the sound", act: "resume" };
+const OPENING = { text: "Opening the microphone" };
 const CLIENTS = {
   connecting: { text: "Connecting the microphone" },
   lost: { text: AWAY.lost },
+  paused: PAUSED,
   owned: TAKE,
   taken: { ...TAKE, text: "Another tab took the microphone" },
   refused: { ...CONNECT, text: "The server refuses the microphone" },
@@ -60,17 +63,24 @@ function deafness(session, audio) {
   const away = session.transport === "remote" ? awayFrom(session, audio) : null;
   if (away !== null) return away;
   if (isMuted(session, audio)) return MUTED;
-  if (audio?.paused) return { text: "The browser paused the sound", act: "resume" };
-  if (audio?.opening) return { text: "Opening the microphone" };
-  if (audio !== null && !audio.open) return { ...CONNECT, text: "Microphone unplugged" };
+  if (audio?.paused) return PAUSED;
+  if (audio?.opening) return OPENING;
+  if (audio !== null && !audio.open) return { ...CONNECT, text: audio.refused ? "Microphone not opened" : "Microphone unplugged" };
+  if (session.transport === "remote" && session.microphone === "muted") return OPENING; // the server hears nothing yet
   return FAULTS[session.microphone] ? { text: FAULTS[session.microphone] } : null;
 }
 
 /** Of a microphone that is a browser's or a program's: this page's, another one's, or none yet. */
 function awayFrom(session, audio) {
-  if (audio === null) return isOthers(session) ? TAKE : CONNECT;
+  if (audio === null) return isOthers(session) ? taking(session, TAKE) : CONNECT;
   if (isFree(session, audio)) return CONNECT;
-  return audio.live ? null : (CLIENTS[audio.state] ?? CONNECT);
+  return audio.live ? null : taking(session, CLIENTS[audio.state] ?? CONNECT);
+}
+
+/** One that has it muted says so: what is said there is not heard either. */
+function taking(session, told) {
+  const muted = told.act === "take" && session.client === "here" && session.microphone === "muted";
+  return muted ? { ...TAKE, text: `${TAKE.text}, muted` } : told;
 }
 
 /** Everything works, and what is said now is for nobody all the same. */

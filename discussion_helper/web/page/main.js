@@ -108,9 +108,9 @@ async function send(id, text) {
   await ask("POST", sessionPath(id, "/say"), { text });
 }
 
-async function attempt(doing) {
+async function attempt(doing, may = following.runs) {
   const { id } = following;
-  if (!following.runs) return;
+  if (!may) return;
   try {
     await doing();
     if (following.id === id) tell("");
@@ -124,7 +124,7 @@ function interrupt() {
 }
 
 function mute() {
-  if (!byId("mute").disabled) attempt(() => following.mute());
+  if (!byId("mute").disabled) attempt(() => following.mute(), following.canMute);
 }
 
 function end() {
@@ -175,7 +175,7 @@ function drawControls({ session }, audio) {
   composer.draw(runs);
   byId("interrupt").disabled = !runs || !["speaking", "thinking"].includes(session.floor);
   byId("end").disabled = !runs;
-  byId("mute").disabled = !runs || !following.hasMicrophone;
+  byId("mute").disabled = !following.canMute;
   byId("mute").setAttribute("aria-pressed", String(muted));
   setText(byId("mute"), muted ? "Unmute" : "Mute");
   show(byId("mute"), session?.kind !== "text");

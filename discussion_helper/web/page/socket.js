@@ -140,6 +140,7 @@ export class Socket {
       return this.#on.state("off", "The connection did not come back within 30 s.");
     }
     this.#on.state("lost", "");
+    if (this.#left) return; // for that reason
     this.#timer = setTimeout(() => this.open(), this.#wait);
     this.#wait = Math.min(LONGEST_WAIT_MS, this.#wait * 2);
   }
