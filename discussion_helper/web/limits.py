@@ -64,8 +64,8 @@ class Limits:
     burst_s: float = 10.0
     """How many seconds' worth of them may come at once: a page that opens asks for much."""
     wrong_a_minute: float = 10.0
-    """Wrong tokens and passwords of one address; ten times as many of all, half of them kept for addresses that sent none
-    of late."""
+    """Wrong tokens and passwords of one address; ten times as many of all, half of them kept for addresses that sent
+    none of late."""
 
     @property
     def whole_body_s(self) -> float:
