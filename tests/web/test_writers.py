@@ -132,6 +132,7 @@ async def test_a_thread_that_is_opened_or_deleted_meanwhile_is_neither(
 async def test_what_is_said_in_a_stored_thread_cannot_be_left_out_of_it(app: Starlette, client_of: ClientOf) -> None:
     async with client_of(app) as client:
         thread = (await client.post("/sessions", json={"kind": "text"})).json()
+        await client.post(f"{thread['url']}/messages", json={"content": "hi"})
         body = {"transport": "fake", "thread_id": thread["id"]}
         refused = await client.post("/sessions", json={**body, "keep": False})
         taken = await client.post("/sessions", json={**body, "keep": True})
