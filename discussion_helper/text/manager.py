@@ -16,13 +16,16 @@ from discussion_helper.text.react import react
 from discussion_helper.text.sinks import DRAIN_LIMIT_S, Sink, Sinks
 from discussion_helper.text.step import BUFFER, Step
 from discussion_helper.text.stream import Stream
-from discussion_helper.text.threads.base import Thread, ThreadStore
+from discussion_helper.text.threads.base import Thread, ThreadStore, checked_metadata, new_id
 from discussion_helper.text.worker import LET_GO_S, SAVE_LIMIT_S, TurnProcessor
 
 __all__ = ["CLOSE_LIMIT_S", "Manager", "StepFactory"]
 
 CLOSE_LIMIT_S = LET_GO_S + SAVE_LIMIT_S + LET_GO_S + DRAIN_LIMIT_S + 1.0
 """How long closing everything may take: a turn and then a save that do not let go, and then sinks that hang."""
+
+_MOST_UNSAID = 1000
+"""Threads of closed streams in which nothing was said: the oldest is forgotten for another one."""
 
 StepFactory = Callable[[Thread], Step | Awaitable[Step]]
 """Makes the step of one stream; called once for each."""
@@ -56,6 +59,7 @@ class Manager:
         self._bounds: dict[str, Any] = {"buffer": buffer, "overflow": overflow, "inbox": inbox}
         self._streams: dict[str, Stream] = {}
         self._opening: dict[str, tuple[anyio.Lock, int]] = {}
+        self._unsaid: dict[str, Thread] = {}
         self._sinks = Sinks()
         self._closed = False
 
@@ -72,6 +76,24 @@ class Manager:
                 await self.store.delete(thread.id)
             raise
 
+    async def begin(self, *, metadata: dict[str, str] | None = None) -> Stream:
+        """As `create`, of a thread that is stored with its first turn: of who says nothing nothing is kept.
+
+        Its id is good for `attach` all the same, for as long as this manager remembers it. Raises SessionError, and
+        SettingError for wrong metadata.
+        """
+        self._check_open()
+        return await self._opened(Thread(new_id(), metadata=checked_metadata(metadata or {})), is_stored=False)
+
+    async def stored(self, thread_id: str) -> Thread:
+        """The thread; one in which nothing was said yet is stored for that. Raises as `attach`, and SaveError."""
+        held, unsaid = self._streams.get(thread_id), self._unsaid.pop(thread_id, None)
+        if held is not None:
+            await held.keep()
+        elif unsaid is not None:
+            await self.store.create(thread_id=thread_id, metadata=unsaid.metadata)
+        return await self.store.get(thread_id)
+
     async def attach(self, thread_id: str, *, metadata: dict[str, str] | None = None) -> Stream:
         """The open stream of a stored thread, or a new one; only one for however many ask at the same time.
 
@@ -85,14 +107,16 @@ class Manager:
                 return held
             if held is not None:
                 await held.wait()  # two writers on one thread there must not be
-            thread = await self.store.get(thread_id)
+            thread = self._unsaid.get(thread_id) or await self.store.get(thread_id)
             thread.metadata.update(metadata or {})
-            return await self._opened(thread)
+            return await self._opened(thread, is_stored=thread_id not in self._unsaid)
 
-    async def _opened(self, thread: Thread) -> Stream:
+    async def _opened(self, thread: Thread, *, is_stored: bool = True) -> Stream:
         step = await self._step_for(thread)
         self._check_open()
-        stream = Stream(thread, step, self._provider, self._processor, self.store, closed=self._forget, **self._bounds)
+        options: dict[str, Any] = {"closed": self._forget, "is_stored": is_stored, **self._bounds}
+        stream = Stream(thread, step, self._provider, self._processor, self.store, **options)
+        self._unsaid.pop(thread.id, None)
         self.sessions.add(stream)
         self._streams[thread.id] = stream
         self._sinks.follow(stream)
@@ -129,6 +153,10 @@ class Manager:
     def _forget(self, stream: Stream) -> None:
         if self._streams.get(stream.id) is stream:
             del self._streams[stream.id]
+        if not stream.is_stored:
+            self._unsaid[stream.id] = stream.thread
+            if len(self._unsaid) > _MOST_UNSAID:
+                del self._unsaid[next(iter(self._unsaid))]
 
     # -- those that are open
 

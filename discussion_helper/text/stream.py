@@ -45,9 +45,11 @@ class Stream:
         buffer: int = BUFFER,
         overflow: str = "drop",
         closed: Callable[["Stream"], object] | None = None,
+        is_stored: bool = True,
     ) -> None:
         """`inbox`: events that may wait. `buffer`, `overflow`: of watchers who name none. `closed` is told of the end.
 
+        `is_stored`: the thread is; else its first turn stores it.
         Raises SettingError for an overflow other than "drop" and "block", RuntimeError for a step that has a stream.
         """
         self._subscriptions = Subscriptions(step.hub, buffer, overflow)
@@ -60,6 +62,7 @@ class Stream:
             on_phase=self._note_phase,
             attend=self._attend,
             lost=self._end,
+            is_stored=is_stored,
         )
         self._working: Background[None] | None = None
         self._affinity: LoopAffinity | None = None  # known at its first use: there may be no event loop yet
@@ -73,6 +76,15 @@ class Stream:
     def thread(self) -> Thread:
         """As the store knows it: another object once another process has written to it."""
         return self._worker.thread
+
+    @property
+    def is_stored(self) -> bool:
+        """One in which nothing was said yet may not be."""
+        return self._worker.is_stored
+
+    async def keep(self) -> None:
+        """Store the thread, if it is not. Raises SaveError."""
+        await self._worker.keep()
 
     @property
     def id(self) -> str:
@@ -255,8 +267,7 @@ class Stream:
             self._check_open()
         else:
             self._affinity.check("a stream")
-        step = self._step
-        hub = step.hub
+        step, hub = self._step, self._step.hub
         if hub.sequence >= hub.pause_at or hub.waited_for:
             await self._turn_to_emit(event)
         (step.give if step.observed else hub.publish)(stamped(event, step.clock.now()))

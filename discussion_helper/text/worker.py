@@ -51,13 +51,14 @@ class Worker:
         on_phase: Callable[[Phase], object],
         attend: Callable[[], object],
         lost: Callable[[], object],
+        is_stored: bool = True,
     ) -> None:
         """`on_phase` is told of the phases of every event.
 
         `attend` is called when a turn is over or cancelled, and `run` is to see to the rest, unless it does already.
         `lost` is called when the event loop ends before that.
         """
-        self._handle = ThreadHandle(store, thread)
+        self._handle = ThreadHandle(store, thread, is_stored=is_stored)
         self._step = step
         self._provider = provider
         self._processor = processor
@@ -77,6 +78,15 @@ class Worker:
     def thread(self) -> Thread:
         """As the store knows it."""
         return self._handle.thread
+
+    @property
+    def is_stored(self) -> bool:
+        """A thread in which nothing was said yet may not be."""
+        return self._handle.is_stored
+
+    async def keep(self) -> None:
+        """Store the thread, if it is not. Raises SaveError and StoreBusyError."""
+        await self._handle.come()
 
     def is_here(self) -> bool:
         """Whether the calling code is part of the turn that runs, and must not wait for its end.

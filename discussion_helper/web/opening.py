@@ -149,7 +149,7 @@ class Opener:
         """What the model is told beforehand is kept with the thread, where the manager's steps look for it."""
         told = {} if system is None else {KEPT_SYSTEM: system}
         if thread_id is None:
-            return await self.manager.create(metadata=told)
+            return await self.manager.begin(metadata=told)
         stream = await self.manager.attach(thread_id, metadata=told)
         if not told.items() <= stream.thread.metadata.items():
             fix = f"DELETE /sessions/{thread_id} first, or leave system out."
@@ -159,7 +159,7 @@ class Opener:
     async def _thread_for(self, body: OpeningBody) -> SpokenThread | NewThread | None:
         """Where what is said by voice is kept; nobody keeps what fakes say unasked."""
         if body.thread_id is not None:
-            return SpokenThread(self.manager.store, await self.manager.store.get(body.thread_id))
+            return SpokenThread(self.manager.store, await self.manager.stored(body.thread_id))
         keeps = self.keeps and body.transport != "fake" if body.keep is None else body.keep
         told = {} if body.system is None else {KEPT_SYSTEM: body.system}
         return NewThread(self.manager.store, told) if keeps else None

@@ -107,8 +107,13 @@ async def _settings_of_sessions(
 
 def _app(settings: Settings) -> Starlette:
     parts = ServeParts(settings)
-    opens = {"open_voice": parts.open_voice, "open_remote": parts.open_remote, "open_responder": parts.open_responder}
-    return create_app(token=None, policy=settings.policy, **opens)
+    return create_app(
+        token=None,
+        policy=settings.policy,
+        open_voice=parts.open_voice,
+        open_remote=parts.open_remote,
+        open_responder=parts.open_responder,
+    )
 
 
 def _value(settings: Any, path: str) -> Any:
