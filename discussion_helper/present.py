@@ -64,7 +64,7 @@ class Present:
     def _take_partial(self, data: dict[str, Any]) -> None:
         text = str(data.get("text", ""))
         if data.get("speaker") == "user":
-            self._user = {"text": text, "stable": str(data.get("stable", ""))}
+            self._user = {"text": text, "stable": str(data.get("stable", ""))} if text else None
         elif text:
             self._saying.append(text)
 

@@ -104,6 +104,8 @@ def event_line(event: Event) -> str:
             text = change_line(event)
         case "floor":
             text = f"floor: {data['floor']}"
+        case "partial" if not data["text"]:
+            return ""
         case "partial":
             text = f"{data.get('speaker', 'user').replace('user', 'you')} ... {data['text']}"
         case "ended":

@@ -179,7 +179,7 @@ class TalkState:
         if speaker == "agent":
             self.saying = f"{self.saying} {text}".strip()
         else:
-            self.partial, self.note = text, ""
+            self.partial, self.note = text, "" if text else self.note
 
     def _take_decision(self, event: Event) -> None:
         """That a turn is one shows by itself."""

@@ -14,14 +14,14 @@ from discussion_helper.audio.playback import Position
 from discussion_helper.recorder.entries import Called, Cleaned, Entry, Gap, Header, Noted, OwnVoice, Taken, Told
 from discussion_helper.recorder.records import Kind, framed
 from discussion_helper.recorder.shape import LATEST, RATES, check_note, loaded, made, number, whole
-from discussion_helper.voice.audio_work import HalfDuplex, Listening, Reopened, TalkKey
+from discussion_helper.voice.audio_work import Cut, HalfDuplex, Listening, Reopened, TalkKey
 from discussion_helper.voice.deciding import Words
 from discussion_helper.voice.hearing import BLOCK
 from discussion_helper.voice.scored import Scored
 
 __all__ = ["FORMAT", "DamagedError", "decoded", "encoded", "header_of", "header_record"]
 
-FORMAT = 4
+FORMAT = 5
 """Of the header and all records behind it."""
 _BLOCK = struct.Struct("<ddIqB")
 _POSITION = struct.Struct("<qqI")
@@ -34,6 +34,7 @@ _CALLED = {
     "key": TalkKey,
     "scored": Scored,
     "reopened": Reopened,
+    "cut": Cut,
 }
 _FLOATS, _SHORTS = 0, 1
 _LONGEST_S = 10.0

@@ -5,13 +5,13 @@ from typing import Any
 
 from discussion_helper.audio.frames import Samples
 from discussion_helper.audio.inbox import Captured, DeviceLost, Played
-from discussion_helper.voice.audio_work import HalfDuplex, Listening, Reopened, TalkKey
+from discussion_helper.voice.audio_work import Cut, HalfDuplex, Listening, Reopened, TalkKey
 from discussion_helper.voice.deciding import Words
 from discussion_helper.voice.scored import Scored
 
 __all__ = ["Called", "Cleaned", "Entry", "Gap", "Header", "Noted", "OwnVoice", "Taken", "Told"]
 
-Called = DeviceLost | Listening | Words | HalfDuplex | TalkKey | Scored | Reopened | None
+Called = DeviceLost | Listening | Words | HalfDuplex | TalkKey | Scored | Reopened | Cut | None
 
 
 @dataclass(frozen=True, slots=True)

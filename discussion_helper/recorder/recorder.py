@@ -17,7 +17,7 @@ from discussion_helper.recorder.entries import Cleaned, Entry, Gap, Header, Note
 from discussion_helper.recorder.folder import LOCK, claimed
 from discussion_helper.recorder.note_line import note_line
 from discussion_helper.recorder.segments import SEGMENT_S, SegmentWriter
-from discussion_helper.voice.audio_work import HalfDuplex, Listening, Reopened, TalkKey
+from discussion_helper.voice.audio_work import Cut, HalfDuplex, Listening, Reopened, TalkKey
 from discussion_helper.voice.deciding import Words
 from discussion_helper.voice.notes import Note
 from discussion_helper.voice.scored import Scored
@@ -30,10 +30,10 @@ PACE_S = 0.1
 CLOSE_S = 3.0
 """How long the end waits for what is still to be written."""
 _AUDIO, _RESERVE = 2_000, 500
-"""Places for blocks of audio, which are 6 s of both directions and of what comes of them, and for all else."""
+"""Places for blocks of audio, which are 5 s of both directions and of what comes of them, and for all else."""
 
 _Raw = tuple[Note] | Entry
-_Recorded = Listening | Words | HalfDuplex | TalkKey | Scored | Reopened
+_Recorded = Listening | Words | HalfDuplex | TalkKey | Scored | Reopened | Cut
 """What a call is about, if it matters."""
 
 

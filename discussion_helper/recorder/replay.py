@@ -15,7 +15,7 @@ from discussion_helper.recorder.replayed_echo import ReplayedEcho
 from discussion_helper.recorder.score_book import ScoreBook
 from discussion_helper.recorder.take import Take
 from discussion_helper.recorder.word_book import Reads, WordBook
-from discussion_helper.voice.audio_work import AudioWork, HalfDuplex, Listening, Reopened, TalkKey
+from discussion_helper.voice.audio_work import AudioWork, Cut, HalfDuplex, Listening, Reopened, TalkKey
 from discussion_helper.voice.deciding import Words
 from discussion_helper.voice.echo_path import EchoPath
 from discussion_helper.voice.hearing import RATE, Hearing
@@ -135,6 +135,8 @@ class Replay:
                 return Call(self._work.go_half_duplex)
             case TalkKey():
                 return Call(partial(self._work.key, item))
+            case Cut():
+                return Call(partial(self._work.cut, item))
             case Reopened():
                 return Call(self._work.reopened)
             case Scored():

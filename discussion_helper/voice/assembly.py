@@ -176,8 +176,15 @@ def session_on(
     `muted_fix`: what helps where the microphone gives nothing but zeros.
     """
     engine.playback.set_ramp(policy.barge_in_ramp_s)
-    close = engine.close_loudspeaker
-    voice = SpeakerVoice(synthesiser, engine.playback, engine.marks, close=close, language=language, is_read=is_read)
+    voice = SpeakerVoice(
+        synthesiser,
+        engine.playback,
+        engine.marks,
+        close=engine.close_loudspeaker,
+        language=language,
+        is_read=is_read,
+        cut=engine.cut,
+    )
     engine.on_loudspeaker_lost(voice.fail)
     only_stops = _lexicon(policy, language).only_stops
     listener = _HEARS[policy.turn_policy](

@@ -16,6 +16,7 @@ __all__ = [
     "STALL_S",
     "TICK_S",
     "AudioWork",
+    "Cut",
     "HalfDuplex",
     "Listening",
     "Reopened",
@@ -64,6 +65,13 @@ class TalkKey:
 @dataclass(frozen=True, slots=True)
 class Reopened:
     """A `Call` after which the newest turn goes on with the one before it, though the agent had begun to answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A `Call` after which that reply and those before it are over: what is heard over them interrupts nothing."""
+
+    generation: int
 
 
 class AudioWork:
@@ -202,6 +210,11 @@ class AudioWork:
         """The newest turn goes on with the one before it."""
         if self._hearing is not None:
             self._hearing.reopened()
+
+    def cut(self, cut: Cut) -> None:
+        """A reply was stopped."""
+        if self._hearing is not None:
+            self._tell(self._hearing.cut(cut.generation))
 
     def prompt(self) -> None:
         """Somebody nearer to the user hears a voice begin."""

@@ -44,11 +44,17 @@ class AwaitedVerdict:
 
         One that was found to hold no words, or none in time, may hold some in the end: its last were just read.
         """
-        if turn.ignored in WITHOUT_WORDS:
+        if turn.undecided:
+            with anyio.move_on_after(DECIDED_S):
+                await self.there.wait()
+            ignored = self.note.why if self.note is not None and self.note.what == "ignored" else ""
+            turn = replace(turn, undecided=False, decided=self.note is not None, ignored=ignored)
+        if turn.ignored in WITHOUT_WORDS and not self._is_overruled:
             with anyio.move_on_after(DECIDED_S):
                 await self.overruled.wait()
-            return replace(turn, ignored="") if self.overruled.is_set() else turn
-        with anyio.move_on_after(DECIDED_S):
-            await self.there.wait()
-        ignored = self.note.why if self.note is not None and self.note.what == "ignored" else ""
-        return replace(turn, undecided=False, decided=self.note is not None, ignored=ignored)
+        return replace(turn, ignored="") if turn.ignored in WITHOUT_WORDS and self._is_overruled else turn
+
+    @property
+    def _is_overruled(self) -> bool:
+        """Also where this one is what overruled the one before."""
+        return self.overruled.is_set() or (self.before is not None and self.before.overruled.is_set())

@@ -13,7 +13,7 @@ from discussion_helper.audio.player import Player
 from discussion_helper.background import LET_GO_S, Background
 from discussion_helper.errors import DeviceError
 from discussion_helper.voice.audio_thread import AudioThread
-from discussion_helper.voice.audio_work import AudioWork, HalfDuplex, Listening, Reopened, TalkKey, Tap
+from discussion_helper.voice.audio_work import AudioWork, Cut, HalfDuplex, Listening, Reopened, TalkKey, Tap
 from discussion_helper.voice.deciding import Words
 from discussion_helper.voice.health import Health, Lag
 from discussion_helper.voice.hearing import Hearing
@@ -23,7 +23,6 @@ from discussion_helper.voice.notes import Note
 from discussion_helper.voice.pauses import Pauses
 from discussion_helper.voice.ports import Device, Driver, Ears, Runner, Sink, Source
 from discussion_helper.voice.reopening import Reopening, opened_again
-from discussion_helper.voice.scored import Scored
 from discussion_helper.voice.scoring import Scorer
 from discussion_helper.voice.wished import Wished
 
@@ -38,6 +37,7 @@ of in the end."""
 
 _log = logging.getLogger(__name__)
 D = TypeVar("D", bound=Device)
+T = TypeVar("T")
 _Asks = Callable[[], bool]
 _Which = Literal["capture", "playback"]
 _NAMES: dict[_Which, str] = {"capture": "microphone", "playback": "loudspeaker"}
@@ -91,7 +91,7 @@ class AudioEngine:
         self._work = AudioWork(
             noted=self._noted,
             lost=self._lost,
-            failed=self._fail,
+            failed=partial(self._give_up, "playback"),
             tap=tap,
             note_tap=note_tap,
             ask=None if scorer is None else scorer.ask,
@@ -106,7 +106,7 @@ class AudioEngine:
         self.marks = Marks(self._playback)
         self._pauses = Pauses(self._playback, self.marks)
         if self._scorer is not None:
-            self._scorer.start(self._scored)
+            self._scorer.start(partial(self._order, self._work.scored))
         self._driver.start(self.marks)
         self._reopening.start()
         if (follow := self._follow) is not None:
@@ -167,7 +167,7 @@ class AudioEngine:
 
     def words(self, words: Words) -> None:
         """What a recogniser made of the turn that is open, for deciding about an interruption."""
-        self._inbox.put(Call(lambda: self._work.words(words), words))
+        self._order(self._work.words, words)
 
     def go_half_duplex(self) -> None:
         """From now on only a loud voice is heard over the agent; until the microphone is opened anew."""
@@ -175,15 +175,18 @@ class AudioEngine:
 
     def key(self, *, down: bool, at_s: float) -> None:
         """The key of push to talk went down, or came up, at `at_s` on the clock of the event loop."""
-        key = TalkKey(down, at_s)
-        self._inbox.put(Call(lambda: self._work.key(key), key))
+        self._order(self._work.key, TalkKey(down, at_s))
+
+    def cut(self, generation: int) -> None:
+        """The reply was stopped: what is heard over it interrupts nothing any more."""
+        self._order(self._work.cut, Cut(generation))
 
     def reopened(self) -> None:
         """The newest turn goes on with the one before it, though the agent had begun to answer: a pause to learn."""
         self._inbox.put(Call(self._work.reopened, Reopened()))
 
-    def _scored(self, scored: Scored) -> None:  # from the scorer's thread
-        self._inbox.put(Call(lambda: self._work.scored(scored), scored))
+    def _order(self, fn: Callable[[T], object], about: T) -> None:  # also from the scorer's thread
+        self._inbox.put(Call(partial(fn, about), about))
 
     @property
     def speaking(self) -> bool:
@@ -261,9 +264,6 @@ class AudioEngine:
             self._on_lost(error)
         if self._ears is not None:  # the listener is waited for at any time, so that it can end the talk
             self._ears.lost(error)
-
-    def _fail(self, failure: Exception) -> None:
-        self._give_up("playback", failure)
 
     def _tell(self, which: _Which, state: str, **more: str) -> None:
         if self._ears is not None:

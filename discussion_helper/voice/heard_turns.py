@@ -26,11 +26,13 @@ class HeardTurns:
             utterance = replace(utterance, started_s=started_s, revises=before.text)
         self._waiting.append((utterance, note))
 
-    def over(self, note: Turn) -> None:
-        """This turn was read, and is here if it is to be told of."""
+    def over(self, note: Turn) -> bool:
+        """This turn was read; whether it is here, to be told of."""
         self.rejoining.close(note)
-        if not any(note is waiting for _, waiting in self._waiting):
+        is_here = any(note is waiting for _, waiting in self._waiting)
+        if not is_here:
             self.rejoining.nothing(note)
+        return is_here
 
     def take(self) -> SpokenUtterance:
         """The oldest; from now on it is the one that may be gone on with."""

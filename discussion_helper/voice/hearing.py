@@ -141,6 +141,11 @@ class Hearing:
         if self._overlap is not None:
             self._overlap.prompt()
 
+    def cut(self, generation: int) -> list[Note]:
+        """That reply was stopped: somebody who was heard over it has a turn like others."""
+        notes = [] if self._overlap is None else self._overlap.cut(generation, self._now_s)
+        return [*self._dated(notes, self._zero_s)]
+
     def reopened(self) -> None:
         """The newest turn goes on with the one before it, though the agent had begun to answer."""
         self._finishing.reopened()

@@ -58,6 +58,12 @@ class StablePrefix:
         self._turn: int | None = None
         self._begin(None)
 
+    def drop(self) -> bool:
+        """The turn is none; whether anything was read of it."""
+        was_read = self._read_before
+        self._begin(None)
+        return was_read
+
     def _begin(self, turn: int | None) -> None:
         self._turn = turn
         self._stable = ""

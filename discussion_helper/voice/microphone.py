@@ -71,7 +71,7 @@ class MicrophoneListener:
         self._rejoining = self._heard.rejoining
         self._reader = TurnReader(
             recogniser,
-            read=self._read,
+            read=self._offer,
             finished=self._finish,
             partial=self._tell_partial,
             whole=self._rejoining.whole,
@@ -238,10 +238,6 @@ class MicrophoneListener:
             self._failure = failure
             self._notify()
 
-    def _read(self, result: Recognised, voiced_s: float, final: bool) -> None:
-        self._verdict.was_read |= final
-        self._offer(result, voiced_s, final)
-
     def _tell_partial(self, start: int, result: Recognised, complete: bool) -> None:
         """Words that were told as stable stay."""
         self.readings.append(result.took_s)
@@ -252,6 +248,7 @@ class MicrophoneListener:
 
     def _offer(self, result: Recognised, voiced_s: float, final: bool) -> None:
         """To the audio thread, which decides."""
+        self._verdict.was_read |= final
         until_s = now()
         score = overlap_of(result.text, self._spoken(until_s - result.took_s - voiced_s - LATELY_S, until_s))
         words = Words(
@@ -278,10 +275,12 @@ class MicrophoneListener:
             self._hear(note, result, spoken, loops=loops)
         elif loops or not note.decided:
             self._tell(note, result, spoken, what="ignored", why=note.ignored, loops=loops)
-        self._heard.over(note)
+        is_told = self._heard.over(note)
         self._open_turns = max(0, self._open_turns - 1)
         if not self._open_turns:
             self._onset.end()
+            if not is_told and self._prefix.drop():
+                self._report("partial", speaker="user", text="", stable="")
         self._notify()
 
     async def _with_verdict(self, note: Turn, result: Recognised) -> Turn:
@@ -303,8 +302,8 @@ class MicrophoneListener:
         interrupts = note.decided and not note.ignored
         answers = bool(note.ignored and text)
         if loops or answers or not note.decided:
-            why = OWN_VOICE if note.own else OWN_WORDS if echo else result.refused or ("words" if text else "no words")
-            why = ANSWER if answers else why
+            why = OWN_WORDS if echo else result.refused or ("words" if text else "no words")
+            why = ANSWER if answers else OWN_VOICE if note.own else why
             self._tell(note, result, spoken, what="turn" if text else "ignored", why=why, loops=loops)
         if note.own and not interrupts:
             return  # it has cut nothing

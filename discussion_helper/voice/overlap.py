@@ -46,7 +46,7 @@ class Overlap:
         self._act_until_s = math.inf
         self._ducked_at_s = self._heard_at_s = 0.0
         self._wants_words = False
-        self._turned_down = False
+        self._turned_down = self._is_cut = False
         self._unheard_from_s: float | None = None
 
     @property
@@ -85,13 +85,13 @@ class Overlap:
 
     def is_audible(self, at_s: float) -> bool:
         """The agent speaks, or would if it were not turned down; one that was interrupted does not."""
-        return self.undecided or at_s < self._agent_until_s + AUDIBLE_S
+        return self.undecided or (not self._is_cut and at_s < self._agent_until_s + AUDIBLE_S)
 
     def played(self, item: Played) -> None:
         """The loudspeaker got a block."""
         if item.position.generation != self._generation:
             self._generation = item.position.generation
-            self._turned_down = False
+            self._turned_down = self._is_cut = False
             self._act_until_s = math.inf
             self._decider.forget()
         if item.at_s > self._agent_until_s + AUDIBLE_S:
@@ -165,6 +165,13 @@ class Overlap:
         self._turned_down = False
         self._decider.forget()
         return [Resumed(at_s)]
+
+    def cut(self, generation: int, at_s: float) -> list[Note]:
+        """That reply was stopped, and those before it: there is nothing left to be interrupted."""
+        if generation < self._generation:
+            return []
+        self._is_cut = True
+        return self.finish(at_s)
 
     @property
     def wants_words(self) -> bool:

@@ -71,9 +71,11 @@ class SpeakerVoice:
         close: Callable[[], Coroutine[None, None, None]],
         language: str = "en",
         is_read: Callable[[], bool] = lambda: False,
+        cut: Callable[[int], object] = lambda _: None,
     ) -> None:
         """`marks` are told of what is played; `close` releases the loudspeaker. Raises RuntimeError off a loop.
 
+        `cut` is told which reply is stopped, by its generation.
         `is_read`: nobody listens now, and what is said is read: each sentence has then arrived as soon as it is there.
         """
         self._affinity = LoopAffinity()
@@ -83,6 +85,7 @@ class SpeakerVoice:
         self._marks = marks
         self._close = close
         self._is_read = is_read
+        self._cut = cut
         self._generation = 0
         self._audible = anyio.Event()
         self._begin_reply()
@@ -300,6 +303,7 @@ class SpeakerVoice:
     def _halt(self) -> None:
         self._was_stopped = True
         self._stopped_at = self._playback.halt(self._generation).samples
+        self._cut(self._generation)
         self._prepared.clear()
         self._marks.release_all()
         if self._waiting is not None:

@@ -137,7 +137,7 @@ def test_a_header_comes_back_and_one_of_another_format_is_refused() -> None:
 
     assert HEADER == header_of(payload)
     with pytest.raises(DamagedError, match="another version"):
-        header_of(payload.replace(b'"format":4', b'"format":1'))
+        header_of(payload.replace(b'"format":5', b'"format":1'))
 
 
 # -- contents that no talk has, behind a right checksum
@@ -176,7 +176,7 @@ def block(now: float = 1.0, at_s: float = 1.0, rate: int = 16_000, start: int = 
     ],
 )
 def test_a_header_that_no_talk_has_is_damaged(changes: dict[str, Any]) -> None:
-    values = {"format": 4, "started_utc_s": 1.0, "zero_s": 2.0, "package": "0.1.0", "settings": {}}
+    values = {"format": 5, "started_utc_s": 1.0, "zero_s": 2.0, "package": "0.1.0", "settings": {}}
     header_of(json.dumps(values).encode())
 
     with pytest.raises(DamagedError, match="its header is wrong"):

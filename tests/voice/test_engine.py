@@ -437,16 +437,16 @@ async def test_its_health_tells_how_late_the_thread_was_and_what_was_dropped(rig
             await rig.ears.notes.receive()
         rig.loudspeaker.underflows = 2
         rig.hearing.held.clear()
-        for _ in range(501):  # more than the inbox holds
+        for _ in range(701):  # more than the inbox holds
             rig.capture(9.0)
         rig.hearing.held.set()
-        for _ in range(400):
+        for _ in range(600):
             await rig.ears.notes.receive()
         await engine.close_microphone()
         await engine.close_loudspeaker()
         health = engine.health()
 
-    assert (400, 2, 0) == (health.queued_most, health.underflows, health.losses)
+    assert (600, 2, 0) == (health.queued_most, health.underflows, health.losses)
     assert health.dropped >= 99
     assert 504 == health.blocks + health.dropped
     assert 0.0 < health.woken_p99_s <= health.late_p99_s <= health.late_worst_s

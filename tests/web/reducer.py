@@ -157,7 +157,7 @@ class Reducer:
     def _partial(self, data: dict[str, Any]) -> None:
         live = self.state["live"]
         if data["speaker"] == "user":
-            live["user"] = {"text": data["text"], "stable": data["stable"]}
+            live["user"] = {"text": data["text"], "stable": data["stable"]} if data["text"] else None
         elif "delta" in data:
             live["agent"] += data["delta"]
         else:

@@ -94,7 +94,7 @@ function rateOf(utterances) {
 }
 
 function hear(state, event) {
-  if (event.speaker === "user") return withLive(state, { user: { text: event.text, stable: event.stable ?? "" } });
+  if (event.speaker === "user") return withLive(state, { user: event.text ? { text: event.text, stable: event.stable ?? "" } : null });
   if (event.delta !== undefined) return withLive(state, { agent: state.live.agent + event.delta });
   return withLive(state, { agent: [state.live.agent, event.text].filter(Boolean).join(" ") });
 }
