@@ -36,7 +36,7 @@ from discussion_helper.testing.room import (
 )
 from discussion_helper.types import Message, Policy
 from discussion_helper.voice.assembly import hearing_of
-from discussion_helper.voice.audio_work import AudioWork, Listening
+from discussion_helper.voice.audio_work import AudioWork, Cut, Listening
 from discussion_helper.voice.deciding import Words
 from discussion_helper.voice.marks import Marks
 
@@ -377,6 +377,8 @@ async def test_what_a_tap_saw_gives_the_same_notes_again(goforward: Frame, agent
             about = item.about
             if isinstance(about, Words):
                 item = Call(partial(work.words, about))
+            elif isinstance(about, Cut):
+                item = Call(partial(work.cut, about))
             else:
                 assert isinstance(about, Listening)
                 item = Call(partial(work.change, hearing(about.rate) if about.microphone else None, about.microphone))

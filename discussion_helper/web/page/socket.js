@@ -144,8 +144,10 @@ export class Socket {
     this.#timer = setTimeout(() => this.open(), this.#wait);
     this.#wait = Math.min(LONGEST_WAIT_MS, this.#wait * 2);
   }
+
   /** Of a handshake that was refused a page is not told why: what it can find out is whether there is such a session. */
   async #refused() {
+    this.#on.state("refused", ""); // the device is closed at once, however long the answer takes
     const why = await ask("GET", sessionPath(this.#id)).then(whyNot, (error) => error.message);
     if (!this.#left && this.#socket === null) this.#on.state("refused", why);
   }
