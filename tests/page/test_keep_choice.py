@@ -43,6 +43,7 @@ async def talk(page: Page, text: str) -> None:
     await expect(page.locator("#sessions [aria-current] .title")).to_have_text(text)
 
 
+@pytest.mark.slow
 async def test_what_is_said_is_kept_where_it_is_ticked(serving: Any, browsing: Any) -> None:
     async with serving(app_of()) as served, browsing(served) as (open_page, _):
         page = await open_page()

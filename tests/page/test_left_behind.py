@@ -125,6 +125,7 @@ async def test_each_session_keeps_its_own_draft(pair: Any) -> None:
         await expect(page.locator(".turn")).to_have_count(0)
 
 
+@pytest.mark.slow
 async def test_a_message_that_is_on_its_way_when_another_session_is_chosen_is_gone_from_its_own_draft_alone(
     pair: Any,
 ) -> None:
@@ -146,6 +147,7 @@ async def test_a_message_that_is_on_its_way_when_another_session_is_chosen_is_go
         await expect(box).to_have_value("")
 
 
+@pytest.mark.slow
 async def test_what_went_wrong_in_a_session_that_was_left_is_not_told_beside_another(pair: Any) -> None:
     async with pair() as (page, (first, second), app, watch):
         watch.expected = ("status of 409",)  # what the browser itself logs
@@ -164,6 +166,7 @@ async def test_what_went_wrong_in_a_session_that_was_left_is_not_told_beside_ano
         await expect(page.locator("#alert")).to_be_hidden()
 
 
+@pytest.mark.slow
 async def test_a_download_has_the_name_of_the_session_it_was_asked_in(pair: Any) -> None:
     async with pair() as (page, (first, second), _, _):
         asked = Held()
@@ -176,6 +179,7 @@ async def test_a_download_has_the_name_of_the_session_it_was_asked_in(pair: Any)
         assert f"conversation-{first[:8]}.json" == (await saving.value).suggested_filename
 
 
+@pytest.mark.slow
 async def test_two_clicks_on_mute_close_the_microphone_of_this_machine_and_open_it_again(pair: Any) -> None:
     async with pair("local") as (page, (first, _), app, _):
         ear = app.state.sessions.get(first).discussion.listener
@@ -189,11 +193,13 @@ async def test_two_clicks_on_mute_close_the_microphone_of_this_machine_and_open_
         assert [True, False] == ear.mutes
 
 
+@pytest.mark.slow
 async def test_a_device_that_is_chosen_while_they_are_listed_stays_chosen(pair: Any) -> None:
     async with pair() as (page, _, _, _):
         assert "right" == await page.evaluate(CHOSEN)
 
 
+@pytest.mark.slow
 async def test_the_link_that_skips_to_what_is_said_stays_in_the_session(pair: Any) -> None:
     async with pair() as (page, (first, _), _, _):
         await page.focus("#skip")

@@ -79,6 +79,7 @@ async def test_ten_pages_that_are_seen_are_live_and_a_further_one_loads(
         assert SEEN + 1 == served.app.state.live.watchers(session_id)
 
 
+@pytest.mark.slow
 async def test_after_drops_and_returns_a_page_knows_what_the_server_knows(
     serving: Callable[..., Any], browsing: Callable[..., Any]
 ) -> None:

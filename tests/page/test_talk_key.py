@@ -133,6 +133,7 @@ async def test_a_key_that_is_held_while_another_session_is_chosen_is_let_go_of_i
         assert ONCE == first.told
 
 
+@pytest.mark.slow
 async def test_a_key_that_is_held_on_presses_nothing_in_the_session_that_comes(keyed: Any) -> None:
     async with keyed() as (page, first, second, go, _):
         await down(page, "Space")
@@ -176,6 +177,7 @@ async def test_a_key_is_let_go_of_when_nobody_would_see_it_come_up(keyed: Any, l
         assert [] == second.told
 
 
+@pytest.mark.slow
 async def test_a_press_that_is_not_answered_when_the_page_goes_is_let_go_of_all_the_same(keyed: Any) -> None:
     async with keyed() as (page, first, _, _, _):
         first.stuck = anyio.Event()
@@ -187,6 +189,7 @@ async def test_a_press_that_is_not_answered_when_the_page_goes_is_let_go_of_all_
         first.stuck.set()
 
 
+@pytest.mark.slow
 async def test_a_key_is_let_go_of_when_its_session_has_none_any_more(keyed: Any) -> None:
     async with keyed() as (page, first, _, _, _):
         await down(page, "mouse")
@@ -199,6 +202,7 @@ async def test_a_key_is_let_go_of_when_its_session_has_none_any_more(keyed: Any)
         assert ONCE == first.told
 
 
+@pytest.mark.slow
 async def test_a_key_whose_session_ends_asks_for_nothing(keyed: Any) -> None:
     async with keyed() as (page, first, _, _, _):
         await down(page, "Space")
@@ -229,6 +233,7 @@ async def test_repeats_and_further_fingers_press_once(keyed: Any) -> None:
         assert ONCE == await first.until(2)
 
 
+@pytest.mark.slow
 async def test_enter_that_comes_up_elsewhere_lets_go(keyed: Any) -> None:
     async with keyed() as (page, first, _, _, _):
         await down(page, "Enter")
@@ -238,6 +243,7 @@ async def test_enter_that_comes_up_elsewhere_lets_go(keyed: Any) -> None:
         assert ONCE == await first.until(2)
 
 
+@pytest.mark.slow
 async def test_a_release_that_got_lost_is_sent_again(keyed: Any) -> None:
     async with keyed() as (page, first, _, _, watch):
         watch.expected = ("ERR_FAILED",)  # what the browser itself logs

@@ -36,7 +36,10 @@ def talked(late_s: float, *, interrupts: bool) -> dict[str, Any]:
     return run_in_room(talk, Scene(echo=Echo(gain_db=-30.0), seed=1))
 
 
-@pytest.mark.parametrize(("late_s", "interrupts"), [(0.2, True), (3.5, True), (5.0, False)])
+@pytest.mark.parametrize(
+    ("late_s", "interrupts"),
+    [(3.5, True), pytest.param(0.2, True, marks=pytest.mark.slow), pytest.param(5.0, False, marks=pytest.mark.slow)],
+)
 def test_who_speaks_over_the_agent_is_heard_whenever_the_words_come(late_s: float, interrupts: bool) -> None:
     state = talked(late_s, interrupts=interrupts)
 
