@@ -18,9 +18,9 @@ __all__ = ["LATENCY_S", "PLAYBACK_BLOCK_S", "PortAudioCapture", "PortAudioPlayba
 
 PLAYBACK_BLOCK_S = 0.005
 """Half a block of the microphone: what plays is turned down so much sooner, for the same latency is asked for in more,
-shorter blocks. On the virtual devices an interruption was silent after 79 / 90 ms (median and P95 of 25 people who
-neither whisper nor sing) and not after 90 / 110; as many blocks came too late, 1.9 and 1.5 a minute. Shorter blocks of
-the microphone change nothing: the detectors take 10 ms at a time."""
+shorter blocks. On the virtual devices people who neither whisper nor sing had it silent after 79 / 90 ms
+(median and P95 of 25) and not after 89 / 128 (of 26, with blocks of 10 ms); 1.9 and 1.5 blocks a minute came too late.
+Shorter blocks of the microphone change nothing: the detectors take 10 ms at a time."""
 _MAX_LOST_S = 10.0
 _DRAIN_S = 0.6
 """Beyond the latency of any device that a talk is possible with; Bluetooth takes 0.1 to 0.3 s."""
