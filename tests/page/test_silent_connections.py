@@ -254,7 +254,9 @@ REFUSED_SOUND = (
     + """
   const { Socket } = await import('/page/socket.js');
   const was = [window.fetch, window.WebSocket];
+  const told = [];
   window.fetch = async () => {
+    told.push('asked');
     if (!status) throw new TypeError('no network');
     return new Response(JSON.stringify(content), { status });
   };
@@ -263,8 +265,11 @@ REFUSED_SOUND = (
     constructor() { queueMicrotask(() => this.onclose({ code: 1006 })); }
     close() {}
   };
-  const told = await new Promise(resolve => {
-    const state = (name, why) => name === 'refused' && resolve(why);
+  await new Promise(resolve => {
+    const state = (name, why) => {
+      told.push(name + why);
+      if (why) resolve();
+    };
     new Socket('a-session', {}, { state, audio() {}, message() {} }).open();
   });
   back();
@@ -372,10 +377,14 @@ async def test_why_a_microphone_was_refused_is_what_can_be_known(told: Any) -> N
     gone = {"error": "There is no session of that id.", "fix": "Look."}
     answers = [404, gone], [200, {"running": False}], [200, {"running": True}], [0, None]
 
-    assert [
+    reasons = [
         "There is no session of that id. Look.",
         "The session is over.",
         "The server did not take the microphone: something that it needs is missing, see /health, "
         "or too many wait for it.",
         "The server does not answer. Look whether it runs.",
-    ] == await told(REFUSED_SOUND, *answers)
+    ]
+    found = await told(REFUSED_SOUND, *answers)
+
+    assert found == [["connecting", "refused", "asked", f"refused{why}"] for why in reasons]
+    # refused before the reason is known: the device is closed at once
