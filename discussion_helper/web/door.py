@@ -8,7 +8,7 @@ from discussion_helper.web.keys import Keys
 from discussion_helper.web.limits import Limits, raised_by
 from discussion_helper.web.origins import address_of, port_of
 from discussion_helper.web.passwords import Password
-from discussion_helper.web.plain_page import closed_page, shows_pages
+from discussion_helper.web.plain_page import closed_page, refusal_of, shows_pages
 from discussion_helper.web.problems import answer_of
 from discussion_helper.web.rates import Rates
 from discussion_helper.web.strangers import tell_known
@@ -75,7 +75,7 @@ class Door:
         wrong, address = self._wrong[by], address_of(asked)
         wait_s = wrong.take(address)
         where = "came from there" if wrong.is_its_own(address) else "come, from many addresses"
-        return _too_often(wait_s, f"Too many wrong {by}s {where}.", "wrong_a_minute") if wait_s else None
+        return _too_often(asked, wait_s, f"Too many wrong {by}s {where}.", "wrong_a_minute") if wait_s else None
 
     def failed(self, asked: HTTPConnection, by: str) -> None:
         """Put it on record."""
@@ -108,15 +108,15 @@ class Door:
         if not wait_s:
             return None
         if rates.is_its_own(address_of(asked)):
-            return _too_often(wait_s, "Requests come too fast.", "rate")
-        return _too_often(wait_s, "Requests come too fast, from many addresses.", "rate_of_all")
+            return _too_often(asked, wait_s, "Requests come too fast.", "rate")
+        return _too_often(asked, wait_s, "Requests come too fast, from many addresses.", "rate_of_all")
 
 
-def _too_often(wait_s: float, what: str, limit: str) -> Response:
+def _too_often(asked: HTTPConnection, wait_s: float, what: str, limit: str) -> Response:
     """429, and when to come back."""
     seconds = max(1, -int(-wait_s // 1))
     fix = f"Ask again in {seconds} s, or raise the limit ({raised_by(limit)})."
-    return answer_of(429, what, fix, {"Retry-After": str(seconds)})
+    return refusal_of(asked, 429, what, fix, {"Retry-After": str(seconds)})
 
 
 def _is_link(asked: HTTPConnection) -> bool:

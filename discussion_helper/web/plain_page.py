@@ -1,13 +1,17 @@
-"""A page for who is not let in yet: words, perhaps a form, one style and no script."""
+"""A page for who is not let in, or not now: words, perhaps a form, one style and no script."""
 
 import hashlib
 from base64 import b64encode
 from collections.abc import Mapping
+from html import escape
 
 from starlette.datastructures import Headers
+from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, Response
 
-__all__ = ["closed_page", "plain_page", "shows_pages"]
+from discussion_helper.web.problems import answer_of
+
+__all__ = ["closed_page", "plain_page", "refusal_of", "shows_pages"]
 
 _STYLE = """
 :root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
@@ -53,6 +57,16 @@ def plain_page(
 def closed_page(headers: Mapping[str, str]) -> Response:
     """For a browser without the cookie, where there is no password that it could be asked for."""
     return plain_page("This browser is not let in", _CLOSED, status=401, headers=headers)
+
+
+def refusal_of(
+    asked: HTTPConnection, status: int, what: str, fix: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    """What is wrong and what helps: a page where a browser shows one, otherwise the JSON of every error."""
+    if not shows_pages(asked.headers):
+        return answer_of(status, what, fix, headers)
+    content = f'<p role="alert">{escape(what)}</p>\n<p>{escape(fix)}</p>'
+    return plain_page("The server refuses this", content, status=status, headers=headers)
 
 
 def _policy(has_form: bool) -> str:

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from discussion_helper.web.door import Door
 from discussion_helper.web.origins import is_host_known, is_own_origin, own_address_of
-from discussion_helper.web.problems import answer_of
+from discussion_helper.web.plain_page import refusal_of
 from discussion_helper.web.upgrades import DENIAL
 
 __all__ = ["HEADERS", "IN_PROCESS_HOSTS", "Guard"]
@@ -75,10 +75,10 @@ class Guard:
 
     def _refusal(self, asked: HTTPConnection) -> Response | None:
         if not is_host_known(asked.headers, self._hosts, own_address_of(asked)):
-            refusal = answer_of(403, "This server is not known by that name.", _HOST_FIX)
+            refusal = refusal_of(asked, 403, "This server is not known by that name.", _HOST_FIX)
             return self._door.stranger(asked) or refusal
         if not is_own_origin(asked):
-            refusal = answer_of(403, "Another site's page asks for this.", _ORIGIN_FIX)
+            refusal = refusal_of(asked, 403, "Another site's page asks for this.", _ORIGIN_FIX)
             return self._door.stranger(asked) or refusal
         return self._door.refusal(asked)
 

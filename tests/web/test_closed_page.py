@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from starlette.applications import Starlette
 
+from discussion_helper.web.limits import Limits
 from discussion_helper.web.passwords import Password
 
 pytestmark = pytest.mark.anyio
@@ -50,3 +51,34 @@ async def test_a_program_gets_json(app_of: AppOf, client_of: ClientOf, headers: 
 
         assert (401, "Bearer") == (answer.status_code, answer.headers["www-authenticate"])
         assert {"error", "fix"} == answer.json().keys()
+
+
+REFUSED = {
+    "host": (403, "POST", {"Host": "elsewhere.example"}, "not known by that name", "--allow-host NAME"),
+    "origin": (403, "POST", {"Origin": "http://elsewhere.example"}, "Another site", "open the address in the browser"),
+    "wrong": (429, "POST", {"Origin": "http://127.0.0.1:7654"}, "Too many wrong passwords", "Ask again in"),
+    "often": (429, "GET", {}, "Requests come too fast", "Ask again in"),
+}
+
+
+@pytest.mark.parametrize("why", REFUSED)
+async def test_a_browser_that_is_refused_is_told_in_a_page_and_a_program_in_json(
+    app_of: AppOf, client_of: ClientOf, why: str
+) -> None:
+    status, method, headers, what, fix = REFUSED[why]
+    limits = Limits(wrong_a_minute=1.0, **({"rate": 0.1, "burst_s": 1.0} if why == "often" else {}))
+    async with client_of(app_of(token=TOKEN, password=Password("horse staple battery"), limits=limits)) as client:
+
+        async def ask(shown: dict[str, str]) -> Any:
+            return await client.request(method, "/login", data={"password": "wrong"}, headers=headers | shown)
+
+        await ask(HTML)  # counted
+        page, told = await ask(HTML), await ask({"Accept": "application/json"})
+
+    assert (status, "text/html; charset=utf-8") == (page.status_code, page.headers["content-type"])
+    assert what in page.text
+    assert fix in page.text
+    assert "script" not in page.text
+    assert ("retry-after" in page.headers) == (status == 429)
+    assert (status, {"error", "fix"}) == (told.status_code, told.json().keys())
+    assert ("retry-after" in told.headers) == (status == 429)
