@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from discussion_helper.parts import TalkKey
 from discussion_helper.registry import Sessions
 from discussion_helper.session import Session
 from discussion_helper.text.inputs import EventContext, UserMessageEvent
@@ -73,12 +74,14 @@ class TurnRoutes:
         return Answer({"interrupted": await session_of(self._sessions, request).interrupt()})
 
     async def _press(self, request: Request) -> Response:
-        with _told_refusals():
-            return Answer({"pressed": True, "interrupted": await self._voice(request).press()})
+        session = self._voice(request)
+        with _told_refusals(session):
+            return Answer({"pressed": True, "interrupted": await session.press()})
 
     async def _release(self, request: Request) -> Response:
-        with _told_refusals():
-            await self._voice(request).release()
+        session = self._voice(request)
+        with _told_refusals(session):
+            await session.release()
         return Answer({"pressed": False})
 
     async def _mute(self, request: Request) -> Response:
@@ -110,11 +113,20 @@ class TurnRoutes:
 
 
 @contextmanager
-def _told_refusals() -> Generator[None]:
+def _told_refusals(session: Session) -> Generator[None]:
     try:
         yield
     except RuntimeError as refused:
-        raise Problem(409, f"No key: {refused}.", fix='Open a session with "turn_policy": "push_to_talk".') from None
+        raise Problem(409, f"No key: {refused}.", fix=_fix_of(session)) from None
+
+
+def _fix_of(session: Session) -> str:
+    """Of a key that cannot be pressed."""
+    if not isinstance(session.discussion.listener, TalkKey):
+        return 'Open a session with "turn_policy": "push_to_talk".'
+    if not session.started or session.ended:
+        return "Open another one."
+    return 'Open the microphone first: POST /sessions/ID/mute with {"on": false}, or connect the client whose it is.'
 
 
 def _message(text: str) -> UserMessageEvent:

@@ -66,7 +66,7 @@ async def test_a_browser_that_is_refused_is_told_in_a_page_and_a_program_in_json
     app_of: AppOf, client_of: ClientOf, why: str
 ) -> None:
     status, method, headers, what, fix = REFUSED[why]
-    limits = Limits(wrong_a_minute=1.0, **({"rate": 0.1, "burst_s": 1.0} if why == "often" else {}))
+    limits = Limits(wrong_a_minute=1.0, rate=0.1, burst_s=1.0) if why == "often" else Limits(wrong_a_minute=1.0)
     async with client_of(app_of(token=TOKEN, password=Password("horse staple battery"), limits=limits)) as client:
 
         async def ask(shown: dict[str, str]) -> Any:

@@ -142,6 +142,7 @@ async def test_a_session_at_a_microphone_has_the_servers_policy_as_far_as_it_bri
     assert [replace(usual, turn_policy="open"), replace(usual, max_reply_sentences=2)] * 2 == made
     assert "push_to_talk" == at.json()["turn_policy"]
     assert "No key: the microphone is muted." == pressed.json()["error"]  # there is one: nobody is at it yet
+    assert "connect the client" in pressed.json()["fix"]
     assert (422, "open") == (wrong.status_code, fake["turn_policy"])
 
 

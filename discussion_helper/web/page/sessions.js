@@ -104,13 +104,17 @@ export class Sessions {
   #kept(threads, ids) {
     const open = new Set([...ids, ...ids.map((id) => this.#seen.get(id)?.thread_id)]);
     const closed = threads.filter((thread) => !open.has(thread.id)).slice(0, LOOKED_AT);
-    const items = closed.map((thread) => {
-      const body = { kind: "text", thread_id: thread.id };
-      const about = thread.error ? "cannot be read" : moment(new Date(thread.updated_at));
-      const button = make("button", { type: "button", class: "row", onclick: () => this.#open(button, body) }, make("span", { class: "title", dir: "auto" }, thread.first || "(empty)"), make("span", { class: "about" }, about));
-      return make("li", {}, button);
-    });
+    const items = closed.map((thread) => this.#keptItem(thread));
     byId("threads").replaceChildren(...(items.length ? items : [make("li", { class: "hint" }, "None is kept")]));
+  }
+
+  /** It is gone on with in writing or, with the second button, by voice in this browser. */
+  #keptItem({ id: thread_id, first, error, updated_at }) {
+    const title = first || "(empty)";
+    const about = error ? "cannot be read" : moment(new Date(updated_at));
+    const write = make("button", { type: "button", class: "row", onclick: () => this.#open(write, { kind: "text", thread_id }) }, make("span", { class: "title", dir: "auto" }, title), make("span", { class: "about" }, about));
+    const talk = make("button", { type: "button", class: "by-voice", "aria-label": `Go on by voice: ${title}`, onclick: () => this.#openHere(talk, { thread_id }) }, "By voice");
+    return make("li", { class: "kept" }, write, error ? null : talk);
   }
 
   #usable(uses) {
@@ -130,6 +134,7 @@ export class Sessions {
     for (const [id, on] of [["open-local", voice?.ok], ["open-browser", remote?.ok], ["open-text", text]]) {
       byId(id).disabled = !on || this.#busy.has(byId(id));
     }
+    for (const talk of byId("threads").querySelectorAll(".by-voice")) talk.disabled = !remote?.ok || this.#busy.has(talk);
   }
 
   /** One at a time of each button, however often it is clicked; a look meanwhile changes nothing of that. */
@@ -148,11 +153,11 @@ export class Sessions {
   }
 
   /** Where the browser gives no microphone nothing is opened that nobody would talk in. */
-  async #openHere(button) {
+  async #openHere(button, more = {}) {
     this.#hold(button, true);
     try {
       const stream = await opened(this.#device());
-      if (!(await this.#open(button, { transport: "remote" }, stream))) for (const track of stream.getTracks()) track.stop();
+      if (!(await this.#open(button, { transport: "remote", ...more }, stream))) for (const track of stream.getTracks()) track.stop();
     } catch (error) {
       this.#fail(new Error(reasonOf(error)));
     } finally {
@@ -160,17 +165,17 @@ export class Sessions {
     }
   }
 
-  /** What is ticked for a session by voice; whether to keep it only where the box was shown. */
-  #choices() {
+  /** What is ticked for a session by voice; whether to keep it only where the box was shown, and it is not kept as it is. */
+  #choices({ kind, thread_id }) {
+    if (kind === "text") return {};
     const key = byId("with-key").checked ? { turn_policy: "push_to_talk" } : {};
-    return byId("keep-choice").hidden ? key : { ...key, keep: byId("keep").checked };
+    return thread_id || byId("keep-choice").hidden ? key : { ...key, keep: byId("keep").checked };
   }
 
   async #open(button, body, stream = null) {
-    const chosen = body.kind === "text" ? {} : this.#choices();
     this.#hold(button, true);
     try {
-      this.#opened(await ask("POST", "/sessions", { ...body, ...chosen }), stream);
+      this.#opened(await ask("POST", "/sessions", { ...body, ...this.#choices(body) }), stream);
     } catch (error) {
       this.#fail(error);
       return false;
