@@ -75,7 +75,7 @@ class AudioClient:
         self._welcomed = Waiters()
         self._heard_s: float | None = None
         self._seq = self._sample = 0
-        self._is_muted = self._leaves = False
+        self._is_muted = self._is_held = self._leaves = False
         self._reason = "left"
 
     async def run(self, microphone: AsyncIterable[Samples], loudspeaker: Callable[[Samples], object]) -> str:
@@ -108,9 +108,15 @@ class AudioClient:
         await self._send({"type": "onset", "sample": self._sample})
 
     async def mute(self, on: bool) -> None:
-        """Close the microphone, or open it again: what it gives meanwhile goes nowhere."""
+        """Close the microphone, or open it again, whoever muted it: what it gives meanwhile goes nowhere."""
         self._is_muted = on
+        self._is_held = self._is_held and on
         await self._send({"type": "mute", "on": on})
+
+    @property
+    def muted(self) -> bool:
+        """Whether nothing is heard of the microphone: closed here, or muted by somebody else, as far as is known."""
+        return self._is_muted or self._is_held
 
     async def leave(self) -> None:
         """Leave for good: the session goes on for who types, and `run` returns "left". Nobody need be connected."""
@@ -194,11 +200,14 @@ class AudioClient:
         match message:
             case {"type": "welcome"}:
                 self._socket = socket  # from here on it hears
+                self._is_held = message.get("muted") is True
                 self._welcomed.wake()
                 if self._is_muted:
                     await self.mute(True)
                 if self._leaves:
                     await self.leave()
+            case {"type": "muted", "on": bool(held)}:
+                self._is_held = held
             case {"type": "pause", "reply": int(reply), "ramp_s": float(ramp_s)}:
                 self._loudspeaker.pause(reply, ramp_s)
             case {"type": "resume", "ramp_s": float(ramp_s)}:
@@ -225,8 +234,8 @@ class AudioClient:
         async for samples in microphone:
             if self._socket is not None:
                 seq, sample = self._seq, self._sample
-                self._seq, self._sample = seq + (not self._is_muted), sample + len(samples)
-                if not self._is_muted:
+                self._seq, self._sample = seq + (not self.muted), sample + len(samples)
+                if not self.muted:
                     await self._send(sound(samples, seq=seq, sample=sample, at_s=now() - len(samples) / self.rate))
         await self.mute(True)
 

@@ -199,6 +199,29 @@ async def test_who_has_left_is_told_so_and_the_session_goes_on(serving: Serving)
     assert (["left"], True) == (reasons, state.running)
 
 
+async def test_who_is_muted_by_somebody_else_knows_it_and_is_heard_again_when_it_says_so(serving: Serving) -> None:
+    async with serving(app_of("Good morning")) as url, Client(url, token=TOKEN) as client:
+        session = await client.open(transport="remote")
+        async with talking(client, session.id) as (audio, person, _):
+            known = [audio.muted]
+            for on in (True, False, True):
+                await client.mute(session.id, on)
+                while audio.muted != on:
+                    await person.until_blocks(len(person.heard) + 1)
+                known.append(audio.muted)
+            sent = audio._seq
+            await person.until_blocks(len(person.heard) + 5)
+            known.append(audio._seq != sent)  # nothing leaves the program meanwhile
+            await audio.mute(False)
+            known.append(audio.muted)
+            person.mouth = voice(1)
+            said = await until_said(client, session.id, 1)
+            await audio.leave()
+
+    assert [False, True, False, True, False, False] == known
+    assert "user" == said[0].speaker
+
+
 async def test_who_is_cancelled_leaves_the_place_to_others_at_once(serving: Serving) -> None:
     async with serving(app_of()) as url, Client(url, token=TOKEN) as client:
         session = await client.open(transport="remote")
