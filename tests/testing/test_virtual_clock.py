@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import anyio
 import pytest
 
-from discussion_helper.testing import VirtualTimeLoop
+from discussion_helper.testing import VirtualTimeLoop, virtual_clock
 from discussion_helper.testing.virtual_clock import START_S
 
 pytestmark = pytest.mark.anyio
@@ -101,3 +101,13 @@ async def test_time_stands_still_for_a_thread_while_it_is_held() -> None:
 def test_waiting_for_what_never_comes_is_an_error() -> None:
     with pytest.raises(RuntimeError, match="no timer will bring"):
         anyio.run(anyio.Event().wait, backend_options={"loop_factory": VirtualTimeLoop})
+
+
+def test_waiting_for_time_while_the_clock_is_held_is_an_error_that_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def wait() -> None:
+        with loop().held():
+            await anyio.sleep(0.2)
+
+    monkeypatch.setattr(virtual_clock, "HELD_S", 0.01)
+    with pytest.raises(RuntimeError, match="what waits for time, as simulated parts do, needs no clock that is held"):
+        anyio.run(wait, backend_options={"loop_factory": VirtualTimeLoop})
