@@ -52,13 +52,13 @@ class Rendering:
         out[: len(ramp)] *= ramp
 
     def _end(self, out: Samples) -> None:
-        """The rest of what was taken and not given yet; then down to zero from where it is."""
-        given = 0 if self._converter is None else self._converter.rest(out)
-        if given:
-            self._rise(out[:given])
-            self._last = float(out[given - 1])
-        if given < len(out):
-            self._fall(out[given:])
+        """Down to zero from where it is; what a converter has taken and not given yet comes before that."""
+        if self._converter is None:
+            self._fall(out)
+            return
+        given = self._converter.rest(out)
+        self._rise(out[:given])
+        out[given:] = 0.0
 
     def _fall(self, rest: Samples) -> None:
         if self._falling is None:
@@ -79,6 +79,7 @@ class _Converter:
         self._ready: Samples = np.zeros(0, np.float32)
         self._block = playback.rate // 100
         self._at: Position | None = None  # of what was rendered last, and may not be given yet
+        self._end = 0.0  # what was rendered last
         self._over = False
 
     def render(self, out: Samples) -> Position | None:
@@ -86,16 +87,21 @@ class _Converter:
         while len(self._ready) < len(out):
             block = np.empty(self._block, np.float32)
             self._at = self._playback.render(block)
+            self._end = float(block[-1])
             position = self._at or position
             self._ready = np.concatenate([self._ready, self._resampler.resample_chunk(block)])
         out[:], self._ready = self._ready[: len(out)], self._ready[len(out) :]
         return position
 
     def rest(self, out: Samples) -> int:
-        """Give what is left inside, without taking anything; how many samples."""
+        """Give what is left inside, led to silence, without taking anything; how many samples.
+
+        An end without a fade would ring in the resampler's filter, and click.
+        """
         if not self._over:
             self._over = True
-            last = self._resampler.resample_chunk(np.zeros(0, np.float32), last=True)
+            fade = np.linspace(self._end, 0.0, int(FADE_S * self._playback.rate), dtype=np.float32)
+            last = self._resampler.resample_chunk(fade, last=True)
             self._ready = np.concatenate([self._ready, last])
         count = min(len(out), len(self._ready))
         out[:count], self._ready = self._ready[:count], self._ready[count:]

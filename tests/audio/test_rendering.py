@@ -136,3 +136,19 @@ def test_each_block_with_something_of_a_converted_reply_has_a_place_in_it() -> N
     told = [(rendering.render(block) is not None, bool(block.any())) for _ in range(40)]
 
     assert all(has_place for has_place, sounds in told if sounds)
+
+
+@pytest.mark.parametrize("rate", [16_000, 22_050, 44_100])
+@pytest.mark.parametrize("level", [0.5, 1.0])
+def test_a_converted_reply_that_is_finished_at_a_high_level_does_not_click(rate: int, level: float) -> None:
+    playback = Playback(rate)
+    playback.write(1, np.full(rate, level, np.float32))
+    rendering = Rendering(playback, RATE)
+
+    before = blocks(rendering, 5)
+    rendering.finish()
+    end = blocks(rendering, 8)
+
+    steps = np.abs(np.diff(end, prepend=before[-1]))
+    assert steps.max() < 0.05 * level
+    assert not end[-RATE // 100 :].any()
