@@ -13,10 +13,12 @@ __all__ = [
     "FEW",
     "FIRST_WEIGHT",
     "KNOWN",
+    "LASTS",
     "LEAST_PLAYED",
     "LEAST_WEIGHT",
     "LOUD_PLAYED",
     "NOISE_RISE",
+    "STEADY",
     "STEP_DOWN",
     "STEP_UP",
     "EchoLevel",
@@ -37,6 +39,13 @@ LOUD_PLAYED = 2.5e-6
 """-56 dBFS in a band: speech of -40 dBFS, without its slope. When this or more was played, and the microphone heard
 nothing but noise for longer than the reach of the model, there is no echo, as with headphones: then what is expected
 falls by 1 dB in each block. After 1 s of a first reply it is 30 dB less, and somebody who talks over it is heard."""
+STEADY = 5
+"""Blocks over which the noise is averaged, of which the least is the floor that an echo has to be above: that of single
+blocks of noise is 5 to 8 dB below their mean, so that a third of them would be an echo."""
+LASTS = 3
+"""Blocks in a row that are above that in the same band, for noise is in one of some hundred. Where it was an echo, what
+is expected stayed as high as at first, and of people who interrupted a first reply after 1.5 s half were heard 0.3 s
+late or not at all."""
 FEW = 5
 """Blocks of which the canceller has removed nearly all: there is an echo."""
 KNOWN = 3
@@ -74,6 +83,11 @@ class EchoLevel:
         self._weights = np.full((self._bands, BLOCKS), FIRST_WEIGHT)
         self._played = np.zeros((self._bands, BLOCKS))
         self._noise = np.full(self._bands, 1e-3)
+        self._recent = np.full((self._bands, STEADY), 1e-3)
+        self._floor = np.full(self._bands, 1e-3)
+        """Of the noise, when averaged."""
+        self._heard = np.zeros(self._bands, int)
+        """Blocks in a row in which something is heard in that band."""
         self._removed = 0
         """Blocks that were echo, beyond doubt."""
         self._unheard = 0
@@ -89,6 +103,9 @@ class EchoLevel:
         parts = self._weights * self._played
         echo = np.asarray(parts.sum(axis=1), np.float64)
         self._noise = np.minimum(self._noise * NOISE_RISE, np.maximum(near, 1e-9))
+        self._recent[:, 1:] = self._recent[:, :-1]
+        self._recent[:, 0] = near
+        self._floor = np.minimum(self._floor * NOISE_RISE, np.maximum(self._recent.mean(axis=1), 1e-9))
         expected: Powers = echo + self._noise
         loudest = self._played.max(axis=1)
         if loudest.max() <= LOUD_PLAYED:  # the end of a reply and the beginning of the next are each a bit unheard
@@ -107,7 +124,8 @@ class EchoLevel:
         step = np.where(error < 0.0, STEP_DOWN, STEP_UP if only_echo else CAUTIOUS_STEP)
         weights = self._weights * np.exp((step * error / echo**2)[:, None] * parts)
         # Of an echo that is heard in one band, the others' may be below the noise; it is there all the same.
-        anywhere = bool((learns & heard).any())
+        self._heard = np.where(learns & (near > ABOVE_NOISE * self._floor), self._heard + 1, 0)
+        anywhere = bool((self._heard >= LASTS).any())
         self._unheard = 0 if anywhere else self._unheard + bool(loudest.max() > LOUD_PLAYED)
         self._removed += only_echo and anywhere
         most = BLOCKS * (KNOWN if self._removed >= FEW else 1)

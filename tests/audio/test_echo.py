@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 import soundfile
 
-from discussion_helper.audio.bands import Powers
+from discussion_helper.audio.bands import Bands, Powers
 from discussion_helper.audio.echo import EchoCanceller, EchoPath
 from discussion_helper.audio.echo_delay import NEAR
 from discussion_helper.audio.echo_level import EchoLevel
 from discussion_helper.audio.frames import Frame, Samples
 from discussion_helper.audio.inbox import Played
 from discussion_helper.audio.playback import Position
+from discussion_helper.testing.room.synthesisers import speech_like
 
 SPEECH = Path(__file__).parents[2] / "audio" / "speech"
 RATE = 16_000
@@ -263,6 +264,23 @@ def test_with_headphones_nothing_is_expected_after_the_first_second() -> None:
     heard = [step(level, 1e-6, 0.01 * (number % 40 < 30), only_echo=False) for number in range(100)]
 
     assert 10 * np.log10(max(heard[90:])) < -45.0
+
+
+@pytest.mark.parametrize("noise_dbfs", [-90.0, -74.0, -55.0])
+@pytest.mark.parametrize("slope", [0.0, 0.9], ids=["white", "dull"])
+def test_the_noise_of_a_microphone_is_no_echo_however_it_flickers(noise_dbfs: float, slope: float) -> None:
+    """Of thirty people with headphones, who talk 1.3 s into the first reply, each is far above what is expected."""
+    played = speech_like(1.3, 16_000, seed=3).reshape(-1, 160)
+    expected = []
+    for seed in range(30):
+        white = np.random.default_rng(seed).normal(0.0, 10 ** (noise_dbfs / 20), played.size + 1)
+        noise = (white[1:] + slope * white[:-1]).astype(np.float32).reshape(-1, 160)
+        level, near, far = EchoLevel(), Bands(), Bands()
+        for heard, said in zip(noise, played, strict=True):
+            foreseen = level.step(near.push(heard), far.push(said), only_echo=False)
+        expected.append(10 * np.log10(foreseen.sum()))
+
+    assert max(expected) < max(-45.0, noise_dbfs + 6.0)
 
 
 @pytest.mark.parametrize(("late", "least_db"), [(2, -60.0), (25, -55.0)])
