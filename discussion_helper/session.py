@@ -2,7 +2,7 @@
 
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Any, Self
 
@@ -75,6 +75,8 @@ class Session:
         """How it is talked to, where whoever opened it says so; it is in the state then."""
         self.kept_in = ""
         """The thread that its turns are stored in, where whoever opened it says so; it is in the state then."""
+        self.muting: Callable[[bool], Awaitable[None]] | None = None
+        """What `mute` does in the place of the listener's, where whoever opened it looks after the microphone."""
         self.health: Callable[[], Any] | None = None
         """How its audio is doing (a `voice.health.Health`), where whoever made it on devices says how to ask."""
         self._ending: dict[str, Any] = {}
@@ -125,6 +127,9 @@ class Session:
     async def mute(self, on: bool) -> None:
         """Close the microphone, or open it again. Raises RuntimeError when the listener has none."""
         self._supervisor.check_here()
+        if self.muting is not None:
+            await self.muting(on)
+            return
         if not isinstance(self.discussion.listener, Mutable):
             raise RuntimeError("this session's listener has no microphone to mute")
         await self.discussion.listener.mute(on)

@@ -86,12 +86,8 @@ class RemoteLink:
         return math.inf if self._owner is not None or self.is_left else self._kept_until_s - self._clock()
 
     async def changed(self) -> None:
-        """Wait until a client comes or goes, or opens or closes its microphone, or until `look`."""
+        """Wait until a client comes or goes, or opens or closes its microphone, or is held."""
         await self._changed.wait()
-
-    def look(self) -> None:
-        """Have who waits for a change look again."""
-        self._changed.wake()
 
     def close(self) -> None:
         """The session is over. Idempotent."""
@@ -142,6 +138,7 @@ class RemoteLink:
             self._is_held = on
             if self._owner is not None:
                 self._owner.send(Held(on))
+            self._changed.wake()
 
     def take_opening(self) -> bool:
         """Whether the client has opened its microphone since this was asked last: its own word is the newest."""
@@ -155,11 +152,16 @@ class RemoteLink:
         """Whose microphone is open."""
         return None if self._owner is None or self._owner.is_muted else self._owner
 
-    def open_source(self) -> Source:
-        """The microphone of the client. Raises DeviceError when there is none."""
+    def check_microphone(self) -> RemoteClient:
+        """Whose microphone is open. Raises DeviceError where nobody's is."""
         client = self.microphone_of
         if client is None:
             raise DeviceError("No client has its microphone open.", fix="Connect one, or type.")
+        return client
+
+    def open_source(self) -> Source:
+        """The microphone of the client. Raises DeviceError when there is none."""
+        client = self.check_microphone()
         client.source = RemoteSource(client.name or "remote", client.rate, self.inbox)
         return client.source
 

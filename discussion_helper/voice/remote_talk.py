@@ -9,7 +9,7 @@ import anyio
 
 from discussion_helper.background import LET_GO_S, Background
 from discussion_helper.errors import DeviceError
-from discussion_helper.event_loop import start_in
+from discussion_helper.parts import Mutable
 from discussion_helper.session import Session
 from discussion_helper.voice.remote_client import RemoteClient
 from discussion_helper.voice.remote_link import RemoteLink
@@ -46,7 +46,9 @@ class RemoteTalk:
 async def remote_talk(session: Session, link: RemoteLink) -> AsyncIterator[RemoteTalk]:
     """Look after the microphone of a session that was not started, until left."""
     await session.mute(True)
-    keeping = Background(_Keeping(session, link).run, name="a client's microphone").start()
+    keeper = _Keeping(session, link)
+    session.muting = keeper.mute
+    keeping = Background(keeper.run, name="a client's microphone").start()
     try:
         yield RemoteTalk(session, link)
     finally:
@@ -55,49 +57,49 @@ async def remote_talk(session: Session, link: RemoteLink) -> AsyncIterator[Remot
 
 
 class _Keeping:
-    """Follows the link and the session: what they are now counts, not each change."""
+    """Follows the link: what it is now counts, not each change."""
 
     def __init__(self, session: Session, link: RemoteLink) -> None:
         self._session = session
         self._link = link
+        self._alone = anyio.Lock()
+        """Held while the microphone is opened or closed."""
         self._open_of: RemoteClient | None = None
-        self._last: RemoteClient | None = None
         self._was_left = True
         self._is_here = False
         """Whether a client has the place, as the session's watchers were told."""
 
     async def run(self) -> None:
         """Until the link is closed."""
-        async with anyio.create_task_group() as tasks:
-            start_in(tasks, self._follow)
-            await self._keep()
-            tasks.cancel_scope.cancel()
-
-    async def _follow(self) -> None:
-        """Whoever has the session may close the microphone, or open it."""
-        async with self._session.events("device") as events:
-            async for _ in events:
-                self._link.look()
-
-    async def _keep(self) -> None:
         while not self._link.is_closed:
             self._tell_whether_here()
-            waited_for = self._link.microphone_of
-            opens = self._link.take_opening()
-            if waited_for is not self._open_of or (opens and self._is_muted):
-                await self._change(waited_for)
+            if self._link.take_opening():
+                self._link.hold(False)  # the client's own word is the newest
+            if self._wanted is not self._open_of:
+                async with self._alone:
+                    await self._change()
                 continue  # it may have changed meanwhile
-            if waited_for is not None:
-                self._link.hold(self._is_muted)
             if self._link.is_left and not self._was_left:
                 await self._session.discussion.voice.stop()
             self._was_left = self._link.is_left
             with anyio.move_on_after(self._link.patience_s):
                 await self._link.changed()
 
+    async def mute(self, on: bool) -> None:
+        """Somebody mutes the session who need not be its client: whoever comes is muted, until this or they lift it.
+
+        Raises DeviceError where there is nothing to lift, and no microphone: who closed theirs opens it again.
+        """
+        if not (on or self._link.is_held):
+            self._link.check_microphone()
+        self._link.hold(on)
+        async with self._alone:
+            await self._change()
+
     @property
-    def _is_muted(self) -> bool:
-        return self._session.microphone == "muted"
+    def _wanted(self) -> RemoteClient | None:
+        """Whose microphone is to be heard."""
+        return None if self._link.is_held else self._link.microphone_of
 
     def _tell_whether_here(self) -> None:
         is_here = self._link.owner is not None
@@ -105,18 +107,17 @@ class _Keeping:
             self._is_here = is_here
             self._session.tell_device("client", "here" if is_here else "away")
 
-    async def _change(self, client: RemoteClient | None) -> None:
-        """Close the microphone that is open, and open this one. Who had it and opens it again says otherwise."""
+    async def _change(self) -> None:
+        """Close the microphone that is open, and open the one that is wanted now."""
+        client, listener = self._wanted, self._session.discussion.listener
+        if client is self._open_of or not isinstance(listener, Mutable):
+            return
         if self._open_of is not None:
-            self._link.hold(self._is_muted)
-            await self._session.mute(True)
-        self._open_of = client
+            self._open_of = None
+            await listener.mute(True)
         if client is not None:
-            held, self._last = self._link.is_held and client is not self._last, client
-            if held:
-                return
             try:
-                await self._session.mute(False)
+                await listener.mute(False)
+                self._open_of = client
             except DeviceError as error:  # gone before it was open
-                self._open_of = None
                 _log.info("%s", error)

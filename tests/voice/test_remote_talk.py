@@ -226,21 +226,46 @@ async def test_a_client_that_is_gone_before_its_microphone_is_open_does_no_harm(
     assert ["closed", "second"] == rig.ears.muted
 
 
-async def test_a_microphone_that_could_not_be_opened_was_muted_by_nobody() -> None:
+@pytest.mark.parametrize("when", ["before anybody came", "while it was away", "while it was muted by itself"])
+async def test_who_is_muted_while_no_microphone_is_open_is_not_heard_until_somebody_lifts_that(when: str) -> None:
     async with held() as rig:
-        rig.session.start()
-        await anyio.sleep(1.0)
-        await rig.session.mute(True)
-        rig.ears.slow_s = 1.0
         first, second = rig.client("first"), rig.client("second")
-        await rig.attach(first)
+        rig.session.start()
         await settled()
-        rig.link.detach(first, leaves=False)
-        await anyio.sleep(5.0)
-        await rig.attach(second)
-        await anyio.sleep(5.0)
+        if when != "before anybody came":
+            await rig.attach(first)
+            await settled()
+            rig.link.muted(first, when == "while it was muted by itself")
+            await settled()
+        if when == "while it was away":
+            rig.link.detach(first, leaves=False)
+            await settled()
+        before = list(rig.ears.muted)
+        await rig.session.mute(True)
+        await rig.attach(second, take=True)
+        await settled()
+        held_back = (list(rig.ears.muted), rig.link.is_held, rig.session.microphone == "open")
+        await rig.session.mute(False)
+        await settled()
 
-    assert (["closed", "second"], False) == (rig.ears.muted[:2], rig.link.is_held)
+    closed = ["closed"] if before[-1:] == ["first"] else []
+    assert (before + closed, True, False) == held_back
+    assert [*before, *closed, "second"] == rig.ears.muted
+
+
+async def test_what_was_muted_with_nobody_there_can_be_lifted_with_nobody_there() -> None:
+    async with held() as rig:
+        client = rig.client()
+        rig.session.start()
+        for on in (True, False):
+            await rig.session.mute(on)
+            await settled()
+        with pytest.raises(DeviceError, match="No client"):
+            await rig.session.mute(False)
+        await rig.attach(client)
+        await settled()
+
+    assert ["closed", client.name] == rig.ears.muted
 
 
 async def test_a_reply_waits_for_a_client_that_comes_back() -> None:
