@@ -154,6 +154,12 @@ class Playback:
             return self._level == 0.0 and not any(self._waiting(reply) for reply in self._replies.values())
 
     @property
+    def sounding(self) -> bool:
+        """What was rendered last was not silent: where that reply does not go on, a fade follows."""
+        with self._lock:
+            return self._level != 0.0
+
+    @property
     def position(self) -> Position:
         """How far the reply is that was rendered last."""
         return self._position(self._playing)

@@ -20,7 +20,8 @@ class Rendering:
         self._converter = None if playback.rate == rate else _Converter(playback, rate)
         self._take = playback.render if self._converter is None else self._converter.render
         self._silent = round(prime_s * rate)
-        rises = playback.pending(playback.position.generation) > 0 and playback.position.samples > 0
+        goes_on = playback.pending(playback.position.generation) > 0 or playback.sounding
+        rises = goes_on and playback.position.samples > 0
         # What is left of the ramps, which may be longer than a block.
         self._rising = np.linspace(0.0, 1.0, round(RAMP_S * rate) * rises, endpoint=False, dtype=np.float32)
         self._falling: Samples | None = None

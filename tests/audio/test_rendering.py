@@ -152,3 +152,20 @@ def test_a_converted_reply_that_is_finished_at_a_high_level_does_not_click(rate:
     steps = np.abs(np.diff(end, prepend=before[-1]))
     assert steps.max() < 0.05 * level
     assert not end[-RATE // 100 :].any()
+
+
+@pytest.mark.parametrize("rate", [RATE, 44_100])
+@pytest.mark.parametrize("how", ["halted", "ended"])
+def test_what_became_of_a_reply_while_the_device_was_away_does_not_click_when_it_is_back(rate: int, how: str) -> None:
+    playback = Playback(RATE)
+    playback.write(1, np.full(RATE if how == "halted" else RATE // 10, 0.9, np.float32))
+    before = Rendering(playback, rate)
+    blocks(before, 10, rate)
+    before.finish()
+    if how == "halted":
+        playback.halt(1)
+
+    heard = blocks(Rendering(playback, rate, prime_s=0.1), 40, rate)
+
+    assert np.abs(np.diff(heard, prepend=np.float32(0.0))).max() < 0.05
+    assert not heard[-rate // 100 :].any()
