@@ -75,7 +75,7 @@ class AudioClient:
         self._welcomed = Waiters()
         self._heard_s: float | None = None
         self._seq = self._sample = 0
-        self._is_muted = self._is_held = self._leaves = False
+        self._is_muted = self._is_held = self._lifts = self._leaves = False
         self._reason = "left"
 
     async def run(self, microphone: AsyncIterable[Samples], loudspeaker: Callable[[Samples], object]) -> str:
@@ -109,6 +109,7 @@ class AudioClient:
 
     async def mute(self, on: bool) -> None:
         """Close the microphone, or open it again, whoever muted it: what it gives meanwhile goes nowhere."""
+        self._lifts = not on and (self._is_held or self._lifts) and self._socket is None
         self._is_muted = on
         self._is_held = self._is_held and on
         await self._send({"type": "mute", "on": on})
@@ -200,10 +201,10 @@ class AudioClient:
         match message:
             case {"type": "welcome"}:
                 self._socket = socket  # from here on it hears
-                self._is_held = message.get("muted") is True
+                self._is_held = message.get("muted") is True and not self._lifts
                 self._welcomed.wake()
-                if self._is_muted:
-                    await self.mute(True)
+                if self._is_muted or self._lifts:
+                    await self.mute(self._is_muted)  # what was done meanwhile is newer
                 if self._leaves:
                     await self.leave()
             case {"type": "muted", "on": bool(held)}:

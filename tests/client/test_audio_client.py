@@ -222,6 +222,27 @@ async def test_who_is_muted_by_somebody_else_knows_it_and_is_heard_again_when_it
     assert "user" == said[0].speaker
 
 
+async def test_what_is_opened_again_without_a_connection_is_open_when_it_is_back(serving: Serving) -> None:
+    async with serving(app_of("Good morning")) as url, Client(url, token=TOKEN) as client:
+        session = await client.open(transport="remote")
+        async with talking(client, session.id) as (audio, person, _):
+            await client.mute(session.id, True)
+            while not audio.muted:
+                await person.until_blocks(len(person.heard) + 1)
+            assert audio._socket is not None
+            audio._socket.transport.abort()
+            while audio._socket is not None:
+                await person.until_blocks(len(person.heard) + 1)
+            await audio.mute(False)
+            await audio.connected()
+            person.mouth = voice(1)
+            said = await until_said(client, session.id, 1)
+            muted = audio.muted
+            await audio.leave()
+
+    assert ("user", False) == (said[0].speaker, muted)
+
+
 async def test_who_is_cancelled_leaves_the_place_to_others_at_once(serving: Serving) -> None:
     async with serving(app_of()) as url, Client(url, token=TOKEN) as client:
         session = await client.open(transport="remote")
