@@ -97,6 +97,11 @@ class Delivery:
         seen = {"started_s": round(turn.started_s, 3), "ended_s": round(turn.ended_s, 3), "text": turn.text}
         measured = dict(turn.measured if isinstance(turn, SpokenUtterance) else {})
         self._record.tell("decision", {**seen, **measured, "what": "ignored", "why": "echo"})
+        self.take_words_back()
+
+    def take_words_back(self) -> None:
+        """What was told of the user's words so far has become no turn."""
+        self._record.tell("partial", {"speaker": "user", "text": "", "stable": ""})
 
     @property
     def voice_is_late(self) -> bool:

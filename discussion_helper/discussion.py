@@ -167,6 +167,7 @@ class Discussion:
                 case Typed():
                     await self._exchange(turn.utterance)
                 case Utterance() if not turn.text.strip():
+                    self._delivery.take_words_back()
                     await self._follow_noise(turn)
                 case Utterance() if self._delivery.echoes(turn):
                     self._delivery.tell_echo(turn)

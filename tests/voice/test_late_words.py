@@ -5,6 +5,7 @@ from typing import Any
 import anyio
 import pytest
 
+from discussion_helper.policy import Policy
 from discussion_helper.testing import EchoResponder
 from discussion_helper.testing.room import After, CutSynthesiser, Echo, Room, Scene, run_in_room, speech_like
 
@@ -13,7 +14,7 @@ HELLO, WORDS = speech_like(2.0, RATE, seed=7), speech_like(1.3, RATE, seed=8)
 SAID = "that is enough today"
 
 
-def talked(late_s: float, *, interrupts: bool) -> dict[str, Any]:
+def talked(late_s: float, *, interrupts: bool, barge_in: bool = True) -> dict[str, Any]:
     """The state of a session in which the user speaks over the first reply, read `late_s` after they have spoken."""
 
     async def talk(room: Room) -> dict[str, Any]:
@@ -21,6 +22,7 @@ def talked(late_s: float, *, interrupts: bool) -> dict[str, Any]:
             responder=EchoResponder(sentences=5),
             recogniser=room.recogniser(delay_s=late_s),
             synthesiser=CutSynthesiser(),
+            policy=Policy(allow_barge_in=barge_in),
         )
         session.start()
         room.say(HELLO, at_s=0.5, text="Hello.")
@@ -44,6 +46,13 @@ def test_who_speaks_over_the_agent_is_heard_whenever_the_words_come(late_s: floa
     state = talked(late_s, interrupts=interrupts)
 
     assert ["Hello.", SAID] == [it["text"] for it in state["utterances"] if it["speaker"] == "user"]
+    assert state["live"]["user"] is None
+
+
+def test_words_over_a_reply_that_cannot_be_interrupted_do_not_stay_as_if_somebody_spoke() -> None:
+    state = talked(0.2, interrupts=False, barge_in=False)
+
+    assert ["Hello."] == [it["text"] for it in state["utterances"] if it["speaker"] == "user"]
     assert state["live"]["user"] is None
 
 
