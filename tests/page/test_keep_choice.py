@@ -92,7 +92,7 @@ async def test_what_is_kept_is_gone_on_with_by_voice(serving: Any, browsing: Any
         await page.click("#end")
         await page.get_by_role("button", name="Go on by voice: What is the time?").click()
         await expect(page.locator("#empty-what")).to_have_text("Say something")
-        await expect(page.locator("#empty-how")).to_contain_text("The agent knows what is kept of before.")
+        await expect(page.locator("#empty-how")).to_contain_text("The agent remembers what was kept.")
         await expect(page.locator("#threads li")).to_have_text(["None is kept"])  # it is open
         await page.fill("#text", "And now?")
         await page.press("#text", "Enter")

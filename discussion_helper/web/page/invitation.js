@@ -16,7 +16,7 @@ function invitation(session, { state }, heard) {
   if (session === null) return unknown(state);
   if (!session.running) return ["Nothing was said.", "Open another session to talk or to write."];
   if (session.kind === "text") return ["Write a message", "It is answered here."];
-  if (heard) return ["Say something", session.thread_id ? "or write a message. The agent knows what is kept of before." : "or write a message."];
+  if (heard) return ["Say something", session.thread_id ? "or write a message. The agent remembers what was kept." : "or write a message."];
   return ["Nothing was said yet.", "Nobody is heard at this moment; what you write is answered."];
 }
 
