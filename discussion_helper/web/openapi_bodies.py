@@ -49,6 +49,11 @@ _CHECKED: Mapping[str, Schema] = {
 _SHAPES: tuple[type[Any], ...] = (SayBody, SpeakBody, MessageBody, MuteBody)
 _NO_TURNS: Schema = {"type": "array", "maxItems": 0}
 _KEPT: Schema = either(always(True), _NOTHING)
+_NOT_KEPT: Schema = {
+    "properties": {"keep": always(False), "thread_id": {"type": "string"}},
+    "required": ["keep", "thread_id"],
+}
+"""What is said in a session on a stored thread is kept."""
 _ELSEWHERE = [name for name in get_args(Transport) if name != "fake"]
 
 
@@ -72,6 +77,8 @@ def _openings() -> dict[str, Schema]:
         "OpeningFake": (["transport"], {**voice, "transport": always("fake"), "turns": script}),
     }
     made = {name: _closed({"required": needs, "properties": has}) for name, (needs, has) in kinds.items()}
+    for name in ("OpeningVoice", "OpeningFake"):
+        made[name]["not"] = _NOT_KEPT
     return {**made, "Opening": either(*map(ref, made))}
 
 
