@@ -76,9 +76,10 @@ def _openings() -> dict[str, Schema]:
         "OpeningVoice": ([], {**voice, "transport": one_of(_ELSEWHERE), "turns": _NO_TURNS}),
         "OpeningFake": (["transport"], {**voice, "transport": always("fake"), "turns": script}),
     }
-    made = {name: _closed({"required": needs, "properties": has}) for name, (needs, has) in kinds.items()}
-    for name in ("OpeningVoice", "OpeningFake"):
-        made[name]["not"] = _NOT_KEPT
+    made = {
+        name: _closed({"required": needs, "properties": has, **({} if name == "OpeningText" else {"not": _NOT_KEPT})})
+        for name, (needs, has) in kinds.items()
+    }
     return {**made, "Opening": either(*map(ref, made))}
 
 
