@@ -140,11 +140,12 @@ def test_h3_a_recording_of_any_length_takes_the_same_memory_and_disk(tmp_path: P
             rows.append((resident_mb(), size_mb(tmp_path / "talk"), len(gc.get_objects())))
     recorder.close()
     late = rows[len(rows) // 4 :]
+    first, last = (min(row[2] for row in half) for half in (late[: len(late) // 2], late[len(late) // 2 :]))
 
     assert "" == recorder.trouble
     assert max(row[1] for row in rows) < 9.0, rows  # a minute, a segment that is complete, and the one under way
     assert late[-1][0] - late[0][0] < 2.0, rows
-    assert late[-1][2] - late[0][2] < 2_000, rows  # two kinds of entries wait while a batch is written
+    assert last - first < 2_000, rows  # the least of each half: while a batch is written its 1,800 entries are there
 
 
 def size_mb(folder: Path) -> float:
