@@ -86,7 +86,7 @@ class EchoLevel:
         self._recent = np.full((self._bands, STEADY), 1e-3)
         self._floor = np.full(self._bands, 1e-3)
         """Of the noise, when averaged."""
-        self._heard = np.zeros(self._bands, int)
+        self._lasting = np.zeros(self._bands, int)
         """Blocks in a row in which something is heard in that band."""
         self._removed = 0
         """Blocks that were echo, beyond doubt."""
@@ -124,8 +124,8 @@ class EchoLevel:
         step = np.where(error < 0.0, STEP_DOWN, STEP_UP if only_echo else CAUTIOUS_STEP)
         weights = self._weights * np.exp((step * error / echo**2)[:, None] * parts)
         # Of an echo that is heard in one band, the others' may be below the noise; it is there all the same.
-        self._heard = np.where(learns & (near > ABOVE_NOISE * self._floor), self._heard + 1, 0)
-        anywhere = bool((self._heard >= LASTS).any())
+        self._lasting = np.where(learns & (near > ABOVE_NOISE * self._floor), self._lasting + 1, 0)
+        anywhere = bool((self._lasting >= LASTS).any())
         self._unheard = 0 if anywhere else self._unheard + bool(loudest.max() > LOUD_PLAYED)
         self._removed += only_echo and anywhere
         most = BLOCKS * (KNOWN if self._removed >= FEW else 1)

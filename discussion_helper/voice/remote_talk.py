@@ -113,8 +113,10 @@ class _Keeping:
         if client is self._open_of or not isinstance(listener, Mutable):
             return
         if self._open_of is not None:
-            self._open_of = None
             await listener.mute(True)
+            self._open_of = (
+                None  # not before: who asked for it may hang up meanwhile, and it is to be closed all the same
+            )
         if client is not None:
             try:
                 await listener.mute(False)

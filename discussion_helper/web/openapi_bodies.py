@@ -77,8 +77,7 @@ def _openings() -> dict[str, Schema]:
         "OpeningFake": (["transport"], {**voice, "transport": always("fake"), "turns": script}),
     }
     made = {
-        name: _closed({"required": needs, "properties": has, **({} if name == "OpeningText" else {"not": _NOT_KEPT})})
-        for name, (needs, has) in kinds.items()
+        name: _closed({"required": needs, "properties": has, "not": _NOT_KEPT}) for name, (needs, has) in kinds.items()
     }
     return {**made, "Opening": either(*map(ref, made))}
 

@@ -253,6 +253,20 @@ async def test_who_is_muted_while_no_microphone_is_open_is_not_heard_until_someb
     assert [*before, *closed, "second"] == rig.ears.muted
 
 
+async def test_who_mutes_and_hangs_up_before_the_microphone_is_closed_has_muted_it() -> None:
+    async with held() as rig:
+        rig.session.start()
+        await rig.attach(rig.client("first"))
+        await settled()
+        rig.ears.slow_s = 1.0
+        with anyio.move_on_after(0.5):
+            await rig.session.mute(True)
+        await anyio.sleep(5.0)
+        muted, is_held = rig.ears.is_muted, rig.link.is_held
+
+    assert (True, True) == (muted, is_held)
+
+
 async def test_what_was_muted_with_nobody_there_can_be_lifted_with_nobody_there() -> None:
     async with held() as rig:
         client = rig.client()
